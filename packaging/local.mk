@@ -1,0 +1,1 @@
+pkgconfig_DATA = %D%/admit.pc

@@ -1,0 +1,119 @@
+#include "policy/buf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST = 256 };
+
+void buf_init(struct buf *buf, size_t ceiling)
+{
+	*buf = (struct buf){.ceiling = ceiling};
+}
+
+void buf_release(struct buf *buf)
+{
+	free(buf->bytes);
+	buf_init(buf, buf->ceiling);
+}
+
+void buf_reset(struct buf *buf)
+{
+	buf->len = 0;
+	buf->error = 0;
+}
+
+/* Makes room for `more` bytes and the NUL. */
+static int reserve(struct buf *buf, size_t more)
+{
+	size_t size = buf->size ? buf->size : SMALLEST;
+	char *bytes;
+
+	if (buf->error)
+		return buf->error;
+	if (more > buf->ceiling - buf->len)
+		return buf->error = -EMSGSIZE;
+	while (size - buf->len <= more)
+		size *= 2;
+	if (size == buf->size)
+		return 0;
+	bytes = realloc(buf->bytes, size);
+	if (!bytes)
+		return buf->error = -ENOMEM;
+	buf->bytes = bytes;
+	buf->size = size;
+	return 0;
+}
+
+void buf_add(struct buf *buf, const void *bytes, size_t len)
+{
+	if (reserve(buf, len))
+		return;
+	if (len)
+		memcpy(buf->bytes + buf->len, bytes, len);
+	buf->len += len;
+	buf->bytes[buf->len] = '\0';
+}
+
+void buf_add_str(struct buf *buf, struct str text)
+{
+	buf_add(buf, text.bytes, text.len);
+}
+
+void buf_puts(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
+void buf_putc(struct buf *buf, char byte)
+{
+	buf_add(buf, &byte, 1);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	CHECK(len >= 0);
+	if (reserve(buf, (size_t)len))
+		return;
+	va_start(args, format);
+	(void)vsnprintf(buf->bytes + buf->len, (size_t)len + 1, format, args);
+	va_end(args);
+	buf->len += (size_t)len;
+}
+
+int buf_error(const struct buf *buf)
+{
+	return buf->error;
+}
+
+struct str buf_str(const struct buf *buf)
+{
+	return (struct str){buf->bytes ? buf->bytes : "", buf->len};
+}
+
+char *buf_take(struct buf *buf, size_t *ret_len)
+{
+	char *bytes = NULL;
+
+	if (!buf->error && buf->bytes) {
+		bytes = buf->bytes;
+		*ret_len = buf->len;
+		buf->bytes = NULL;
+	}
+	buf_release(buf);
+	return bytes;
+}
+
+void buf_fail(struct buf *buf, int error)
+{
+	if (!buf->error)
+		buf->error = error;
+}
