@@ -1,1 +1,21 @@
 # tests
+
+# How every test runs: all of them speak TAP. A .py or .sh test lies in the source tree and finds the programs
+# through ADMITD and ADMITCTL; it writes only into a directory of its own.
+TEST_EXTENSIONS = .py .sh
+TAP_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP_LOG_DRIVER)
+PY_LOG_DRIVER = $(TAP_LOG_DRIVER)
+SH_LOG_DRIVER = $(TAP_LOG_DRIVER)
+PY_LOG_COMPILER = $(PYTHON)
+AM_PY_LOG_FLAGS = -B
+AM_TESTS_ENVIRONMENT = \
+  CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+  SRCDIR='$(abs_top_srcdir)'; export SRCDIR; \
+  BUILDDIR='$(abs_top_builddir)'; export BUILDDIR; \
+  ADMITD='$(abs_top_builddir)/admitd'; export ADMITD; \
+  ADMITCTL='$(abs_top_builddir)/admitctl'; export ADMITCTL;
+
+# ---- tests/lint: the rules of the house are found broken
+TESTS += %D%/lint/test_lint.py
+EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad scripts .clang-format

@@ -1,0 +1,1 @@
+#include "daemon/http/server.h"

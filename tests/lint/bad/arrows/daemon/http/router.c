@@ -1,0 +1,4 @@
+#include <microhttpd.h>
+
+#include "cli/table.h"
+#include "daemon/lifecycle/preview.h"

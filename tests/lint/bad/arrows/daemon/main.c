@@ -1,0 +1,2 @@
+#include "daemon/http/server.h"
+#include "daemon/store/store.h"

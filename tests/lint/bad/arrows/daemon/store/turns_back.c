@@ -1,0 +1,3 @@
+#include "daemon/http/reply.h"
+#include "daemon/log.h"
+#include "policy/buf.h"

@@ -1,0 +1,2 @@
+# no sleep here
+	sleep 1

@@ -1,0 +1,9 @@
+static int straight(int x)
+{
+	return x;
+}
+
+static int crooked( int x )
+{
+  return x;
+}

@@ -1,0 +1,4 @@
+#ifndef ADMITD_POLICY_MUTE_H
+#define ADMITD_POLICY_MUTE_H
+/* mute.h - too late */
+#endif

@@ -1,0 +1,1 @@
+/* former.h - the manual of another module. */

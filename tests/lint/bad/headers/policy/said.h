@@ -1,0 +1,1 @@
+/* said.h - what the module is. */

@@ -1,0 +1,4 @@
+static void check_failed(void)
+{
+	fprintf(stderr, "allowed\n");
+}
