@@ -26,7 +26,9 @@ struct words_facts {
 	struct str age;        /* of the health row, for people */
 	struct str next_check; /* until the next one, for people */
 	enum health_status health;
+	enum health_install_state install_state;
 	bool observed;
+	bool is_switched_off;       /* the server has a row and isn't enabled */
 	int attempt;                /* that used a one-time approval; 0 = unknown */
 	int64_t root_revision_then; /* of the decision; -1 unknown */
 	int64_t root_revision_now;

@@ -19,3 +19,13 @@ AM_TESTS_ENVIRONMENT = \
 # ---- tests/lint: the rules of the house are found broken
 TESTS += %D%/lint/test_lint.py
 EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad scripts .clang-format
+
+# ---- cli and words
+if HAVE_CMOCKA
+check_PROGRAMS += test_words
+TESTS += test_words
+test_words_SOURCES = %D%/unit/test_words.c
+test_words_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_words_LDADD = libpolicy.la $(CMOCKA_LIBS)
+endif
+# ---- end of cli and words

@@ -1,0 +1,398 @@
+#include "policy/words.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "policy/buf.h"
+#include "policy/cleanup.h"
+
+/* A sentence with every fact at its longest (30 capabilities of 240 code points, twice) stays below this. */
+enum { SENTENCE_CEILING = 256 * 1024 };
+
+/* What a template may name. */
+enum fact {
+	FACT_PACKAGE = 0,
+	FACT_PROJECT,
+	FACT_CAPS,
+	FACT_WHO,
+	FACT_WHEN,
+	FACT_AT, /* `when` behind a verb: "at 09:04", "on 7 Dec" */
+	FACT_REASON,
+	FACT_UNTIL,
+	FACT_LEFT,
+	FACT_MISSING,
+	FACT_SERVER,
+	FACT_ERROR,
+	FACT_AGE,
+	FACT_NEXT,
+	FACT_ATTEMPT,
+	FACT_THEN,
+	FACT_NOW,
+	FACT_COUNT,
+};
+
+static const char *const fact_names[FACT_COUNT] = {
+	[FACT_PACKAGE] = "package",
+	[FACT_PROJECT] = "project",
+	[FACT_CAPS] = "caps",
+	[FACT_WHO] = "who",
+	[FACT_WHEN] = "when",
+	[FACT_AT] = "at",
+	[FACT_REASON] = "reason",
+	[FACT_UNTIL] = "until",
+	[FACT_LEFT] = "left",
+	[FACT_MISSING] = "missing",
+	[FACT_SERVER] = "server",
+	[FACT_ERROR] = "error",
+	[FACT_AGE] = "age",
+	[FACT_NEXT] = "next",
+	[FACT_ATTEMPT] = "attempt",
+	[FACT_THEN] = "then",
+	[FACT_NOW] = "now",
+};
+
+/* Written where the fact is absent, with a capital where a sentence begins. */
+static const char *const fact_defaults[FACT_COUNT] = {
+	[FACT_PACKAGE] = "this package",
+	[FACT_PROJECT] = "this project",
+	[FACT_SERVER] = "this tool server",
+};
+
+/* One row of 7.4. In a body, {fact} is replaced by the fact, and of [one|another|…] the first is written whose facts are all
+ * there, or nothing.
+ */
+struct words_row {
+	const char *sign;
+	const char *headline;
+	const char *body;
+	bool says_goes_on; /* whether going on without it can be said of this state */
+};
+
+static const struct words_row arm_rows[] = {
+	[ARM_NEVER_APPROVED] = {"half disc", "Waiting for read access",
+		"{package} asks to read [{caps} in ]{project}; nobody has decided.", true},
+	[ARM_DENIED] = {"disc, slash", "Read access was denied",
+		"[{who} denied it|It was denied][ {at}][: \"{reason}\"].", true},
+	[ARM_USED_UP] = {"disc, 1", "One-time access is used up",
+		"The approval[ of {when}] was for one attempt; [attempt {attempt}|an earlier attempt] used it.", true},
+	[ARM_REMOVED] = {"disc, minus", "Project access was removed",
+		"[{who} removed {project}'s read access|{project}'s read access was removed][ {at}][: \"{reason}\"].",
+		true},
+	[ARM_NARROWED] = {"quarter disc", "Project access no longer covers this",
+		"[Since {when} {project} allows only {left}|{project} allows only {left}|Since {when} {project} allows "
+		"less|"
+		"{project} allows less than before][; this also needs {missing}].",
+		true},
+	[ARM_ROOT_CHANGED] = {"folder, arrow", "Project folder has changed",
+		"Decisions for the folder before[ (revision {then}, now {now})] don't carry over.", true},
+	[ARM_EXPIRED] = {"clock", "Read access has ended",
+		"[{who} approved it until {until}|It was approved until {until}|The approval by {who} has ended|"
+		"The approval has ended].",
+		true},
+	[ARM_INSUFFICIENT] = {"disc, gap", "Read access is too narrow",
+		"The approval[ of {when}] covers [{left}|less than is asked for][; this also needs {missing}].", true},
+	[ARM_TAKEN_BACK] = {"disc, arrow back", "The approval was taken back",
+		"[{who} took it back|It was taken back][ {at}][: \"{reason}\"].", true},
+	[ARM_NO_ROOT] = {"folder, ?", "Project has no folder yet",
+		"Reads in {project} can't be approved before it has one.", true},
+};
+
+/* The arms have their own rows; without one, needs_project_context reads like one that nobody decided. */
+static const struct words_row key_rows[] = {
+	[OPERATOR_RECOMPUTE] = {"loop", "Needs to be decided again",
+		"An older record without requirements; nothing is assumed.", false},
+	[OPERATOR_PLANNING_CONTEXT] = {"lines", "Text only",
+		"[{caps} reach the agent as text in its prompt and open nothing|"
+		"What it asks for reaches the agent as text in its prompt and opens nothing].",
+		true},
+	[OPERATOR_MCP_NEEDS_SETUP] = {"triangle", "{server} needs ",
+		"[Last seen {age} ago: {error}.|Last seen {age} ago.|{error}.|Nothing has been seen of it yet.]"
+		"[ Checked again in {next}.]",
+		true},
+	[OPERATOR_DEFERRED_BOUNDARY] = {"dashed disc", "Not offered yet",
+		"[{caps} needs|It needs] a live tool, which agents aren't given yet; nothing is broken.", true},
+	[OPERATOR_CONTEXT_APPROVED] = {"check", "Read access approved", "Once, for this package[, by {who}][ {at}].",
+		false},
+	[OPERATOR_PLAN_NEEDS_CHANGES] = {"square, x", "Plan needs a change",
+		"[{reason}|The plan asks for something that can't be given.]", true},
+};
+
+static const char project_approval[] = "For {project}[ until {until}][, by {who}][ {at}].";
+static const char goes_on[] = " The package goes on without it.";
+
+/* A fact stays absent when it is empty: a body never shows a hole. */
+static struct str present(struct str text)
+{
+	return text.len == 0 ? (struct str){0} : text;
+}
+
+/* "at 09:04" for a time of today, "on 7 Dec 09:04" for everything longer. */
+static int fact_at(struct arena *arena, struct str when, struct str *ret_at)
+{
+	bool is_clock = when.len == 5 && when.bytes[2] == ':';
+
+	if (when.len == 0)
+		return 0;
+	*ret_at = arena_printf(arena, "%s %.*s", is_clock ? "at" : "on", (int)when.len, when.bytes);
+	return ret_at->bytes == NULL ? -ENOMEM : 0;
+}
+
+static int fact_number(struct arena *arena, int64_t number, struct str *ret_text)
+{
+	if (number <= 0)
+		return 0;
+	*ret_text = arena_printf(arena, "%lld", (long long)number);
+	return ret_text->bytes == NULL ? -ENOMEM : 0;
+}
+
+static int facts_collect(struct arena *arena, const struct words_facts *facts, struct str ret_values[FACT_COUNT])
+{
+	int error;
+
+	ret_values[FACT_PACKAGE] = present(facts->package);
+	ret_values[FACT_PROJECT] = present(facts->project);
+	ret_values[FACT_CAPS] = present(facts->capabilities);
+	ret_values[FACT_WHO] = present(facts->who);
+	ret_values[FACT_WHEN] = present(facts->when);
+	ret_values[FACT_REASON] = present(facts->reason);
+	ret_values[FACT_UNTIL] = present(facts->until);
+	ret_values[FACT_LEFT] = present(facts->left);
+	ret_values[FACT_MISSING] = present(facts->missing);
+	ret_values[FACT_SERVER] = present(facts->server);
+	ret_values[FACT_ERROR] = present(facts->error);
+	ret_values[FACT_AGE] = present(facts->age);
+	ret_values[FACT_NEXT] = present(facts->next_check);
+	error = fact_at(arena, facts->when, &ret_values[FACT_AT]);
+	if (error == 0)
+		error = fact_number(arena, facts->attempt, &ret_values[FACT_ATTEMPT]);
+	if (error == 0)
+		error = fact_number(arena, facts->root_revision_then, &ret_values[FACT_THEN]);
+	if (error == 0)
+		error = fact_number(arena, facts->root_revision_now, &ret_values[FACT_NOW]);
+	return error;
+}
+
+static enum fact fact_find(struct str name)
+{
+	int fact = 0;
+
+	while (fact < FACT_COUNT && !str_is(name, fact_names[fact]))
+		fact++;
+	CHECK(fact < FACT_COUNT);
+	return (enum fact)fact;
+}
+
+/* A sentence that begins with what stands in for a name begins with a capital. */
+static void write_fact(struct buf *out, enum fact fact, const struct str values[FACT_COUNT])
+{
+	const char *text = fact_defaults[fact];
+
+	if (values[fact].bytes != NULL) {
+		buf_add_str(out, values[fact]);
+		return;
+	}
+	CHECK(text != NULL);
+	buf_putc(out, out->len == 0 ? (char)(text[0] - 'a' + 'A') : text[0]);
+	buf_puts(out, text + 1);
+}
+
+/* Our full stop does not follow another one, which an error or a reason may have brought. */
+static void write_literal(struct buf *out, char byte)
+{
+	if (byte != '.' || out->len == 0 || out->bytes == NULL || out->bytes[out->len - 1] != '.')
+		buf_putc(out, byte);
+}
+
+/* Whether a template without groups can be said: each fact of it is there, or has a stand-in. */
+static bool has_facts(struct str template, const struct str values[FACT_COUNT])
+{
+	size_t open = 0;
+
+	for (size_t at = 0; at < template.len; at++) {
+		enum fact fact;
+
+		if (template.bytes[at] == '{')
+			open = at + 1;
+		if (template.bytes[at] != '}')
+			continue;
+		fact = fact_find((struct str){template.bytes + open, at - open});
+		if (values[fact].bytes == NULL && fact_defaults[fact] == NULL)
+			return false;
+	}
+	return true;
+}
+
+static void write_plain(struct buf *out, struct str template, const struct str values[FACT_COUNT])
+{
+	size_t at = 0;
+
+	while (at < template.len) {
+		const char *close;
+
+		if (template.bytes[at] != '{') {
+			write_literal(out, template.bytes[at++]);
+			continue;
+		}
+		close = memchr(template.bytes + at, '}', template.len - at);
+		CHECK(close != NULL);
+		write_fact(out,
+			fact_find((struct str){template.bytes + at + 1, (size_t)(close - template.bytes) - at - 1}),
+			values);
+		at = (size_t)(close - template.bytes) + 1;
+	}
+}
+
+/* The first alternative of a group that can be said. */
+static void write_group(struct buf *out, struct str group, const struct str values[FACT_COUNT])
+{
+	while (group.bytes != NULL) {
+		const char *bar = memchr(group.bytes, '|', group.len);
+		struct str one = {group.bytes, bar == NULL ? group.len : (size_t)(bar - group.bytes)};
+
+		if (has_facts(one, values)) {
+			write_plain(out, one, values);
+			return;
+		}
+		group = bar == NULL ? (struct str){0} : (struct str){bar + 1, group.len - one.len - 1};
+	}
+}
+
+static void write_template(struct buf *out, const char *template, const struct str values[FACT_COUNT])
+{
+	while (*template != '\0') {
+		size_t plain = strcspn(template, "[");
+
+		write_plain(out, (struct str){template, plain}, values);
+		template += plain;
+		if (*template == '[') {
+			size_t length = strcspn(template + 1, "]");
+
+			CHECK(template[1 + length] == ']');
+			write_group(out, (struct str){template + 1, length}, values);
+			template += length + 2;
+		}
+	}
+}
+
+static void buf_drop(struct buf *buf)
+{
+	buf_release(buf);
+}
+
+/* What a server lacks, from the most fundamental to the last thing that was seen. */
+static const char *setup_need(const struct words_facts *facts)
+{
+	if (!facts->observed)
+		return "a first check";
+	if (facts->install_state == HEALTH_MISSING)
+		return "installing";
+	if (facts->is_switched_off)
+		return "switching on";
+	switch (facts->health) {
+	case HEALTH_DISABLED:
+		return "switching on";
+	case HEALTH_AUTH_REQUIRED:
+		return "a sign-in";
+	case HEALTH_CONFIGURATION_REQUIRED:
+		return "settings";
+	case HEALTH_UNKNOWN:
+		return "a first check";
+	case HEALTH_UNHEALTHY:
+	case HEALTH_HEALTHY:
+		break;
+	}
+	return "attention";
+}
+
+static const struct words_row *row_of(enum operator_key key, enum hold_arm arm)
+{
+	CHECK((size_t)arm < sizeof(arm_rows) / sizeof(arm_rows[0]));
+	CHECK((size_t)key < sizeof(key_rows) / sizeof(key_rows[0]));
+	if (key != OPERATOR_NEEDS_PROJECT_CONTEXT)
+		return &key_rows[key];
+	return &arm_rows[arm == ARM_NONE ? ARM_NEVER_APPROVED : arm];
+}
+
+static int expand(struct arena *arena, const char *template, const char *more, const struct str values[FACT_COUNT],
+	struct str *ret_text)
+{
+	CLEANUP(buf_drop) struct buf out;
+	int error;
+
+	buf_init(&out, SENTENCE_CEILING);
+	write_template(&out, template, values);
+	buf_puts(&out, more);
+	error = buf_error(&out);
+	if (error < 0)
+		return error;
+	*ret_text = arena_str(arena, buf_str(&out));
+	return ret_text->bytes == NULL ? -ENOMEM : 0;
+}
+
+int words_state(struct arena *arena, enum operator_key key, enum hold_arm arm, const struct words_facts *facts,
+	struct words *ret_words)
+{
+	const struct words_row *row = row_of(key, arm);
+	bool for_project = key == OPERATOR_CONTEXT_APPROVED && facts->is_project_grant;
+	struct words words = {.sign = row->sign};
+	struct str values[FACT_COUNT] = {{0}};
+	int error = facts_collect(arena, facts, values);
+
+	/* One revision alone says nothing about a change. */
+	if (values[FACT_THEN].bytes == NULL || values[FACT_NOW].bytes == NULL)
+		values[FACT_THEN] = values[FACT_NOW] = (struct str){0};
+	if (error == 0)
+		error = expand(arena, row->headline, key == OPERATOR_MCP_NEEDS_SETUP ? setup_need(facts) : "", values,
+			&words.headline);
+	if (error == 0)
+		error = expand(arena, for_project ? project_approval : row->body,
+			row->says_goes_on && facts->goes_on_without ? goes_on : "", values, &words.body);
+	if (error == 0)
+		*ret_words = words;
+	return error;
+}
+
+static const struct {
+	const char *name;
+	const char *label;
+} actions[] = {
+	[ACTION_APPROVE_ONCE] = {"approve_once", "Approve once…"},
+	[ACTION_APPROVE_ALWAYS] = {"approve_always", "Always allow in {project}…"},
+	[ACTION_DENY] = {"deny", "Deny…"},
+	[ACTION_SET_ROOT] = {"set_root", "Set the folder…"},
+	[ACTION_CHECK_SERVER] = {"check_server", "Check now"},
+	[ACTION_REQUEST_CHANGES] = {"request_changes", "Request changes…"},
+	[ACTION_CANCEL_PACKAGE] = {"cancel_package", "Cancel package…"},
+	[ACTION_APPROVE_PLAN] = {"approve", "Approve plan…"},
+	[ACTION_REJECT] = {"reject", "Reject…"},
+	[ACTION_RETRY] = {"retry", "Retry"},
+	[ACTION_CANCEL_TASK] = {"cancel_task", "Cancel task…"},
+};
+
+const char *action_id_name(enum action_id action)
+{
+	CHECK((size_t)action < sizeof(actions) / sizeof(actions[0]));
+	return actions[action].name;
+}
+
+/* Some arms call the two approvals by what they are there (7.4). */
+static const char *label_template(enum action_id action, enum hold_arm arm)
+{
+	CHECK((size_t)action < sizeof(actions) / sizeof(actions[0]));
+	if (action == ACTION_APPROVE_ONCE && arm == ARM_USED_UP)
+		return "Approve once more…";
+	if (action == ACTION_APPROVE_ALWAYS && (arm == ARM_REMOVED || arm == ARM_EXPIRED))
+		return "Always allow again…";
+	if (action == ACTION_APPROVE_ALWAYS && arm == ARM_NARROWED)
+		return "Widen project access…";
+	return actions[action].label;
+}
+
+int words_action_label(
+	struct arena *arena, enum action_id action, enum hold_arm arm, struct str project, struct str *ret_label)
+{
+	struct str values[FACT_COUNT] = {{0}};
+
+	values[FACT_PROJECT] = present(project);
+	return expand(arena, label_template(action, arm), "", values, ret_label);
+}
