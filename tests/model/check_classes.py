@@ -6,7 +6,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from contract import classify, delivery_kind  # noqa: E402
+from capability import classify, delivery_kind  # noqa: E402
 from evaluate import load_catalog  # noqa: E402
 
 
