@@ -1,1 +1,2 @@
-# docs
+# docs, and what stands at the top of the tree: the tarball carries all that its tests and its readers need.
+EXTRA_DIST += README.md LICENSE .clang-format scripts %D%/architecture.md %D%/adr

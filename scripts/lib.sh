@@ -78,7 +78,7 @@ make_configure() {
 		say "configure is there and newer than configure.ac"
 		return 0
 	fi
-	(cd "$top" && autoreconf --install)
+	(cd "$top" && autoreconf --install) && say "wrote ./configure"
 }
 
 # configure_in FOLDER OPTION...: a folder that somebody else configured stays as it is; one that was configured here

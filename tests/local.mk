@@ -18,7 +18,11 @@ AM_TESTS_ENVIRONMENT = \
 
 # ---- tests/lint: the rules of the house are found broken
 TESTS += %D%/lint/test_lint.py
-EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad scripts .clang-format
+EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad
+
+# ---- tests/scripts: what the scripts do to a machine, shown with stand-ins
+TESTS += %D%/scripts/test_scripts.py
+EXTRA_DIST += %D%/scripts/test_scripts.py
 
 # ---- cli and words
 if HAVE_CMOCKA
