@@ -25,3 +25,19 @@ static int kept_inside(void)
 {
 	return 0;
 }
+
+static const struct {
+	int x;
+} table[] = {
+	{1},
+};
+
+int grantor_of(void)
+{
+	return 0;
+}
+
+int record_kind_of(void)
+{
+	return 0;
+}
