@@ -1,0 +1,27 @@
+/* time_text.h - times as chapter 4 writes them: RFC 3339 UTC with milliseconds. Pure, any thread.
+ */
+#ifndef ADMITD_DAEMON_LIFECYCLE_TIME_TEXT_H
+#define ADMITD_DAEMON_LIFECYCLE_TIME_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/arena.h"
+#include "policy/json_out.h"
+
+enum { TIME_TEXT_SIZE = 25 }; /* "2026-11-30T09:00:02.114Z" and a NUL */
+
+/* `at` in milliseconds since 1970, of the years 1970 to 9999. */
+void time_text_write(int64_t at, char ret_text[static TIME_TEXT_SIZE]);
+/* The same in an arena; absent for 0, and when memory ran out. */
+struct str time_text(struct arena *arena, int64_t at);
+/* "09:04": for sentences. Absent for 0. */
+struct str time_text_clock(struct arena *arena, int64_t at);
+
+/* A date-time of RFC 3339 with any zone; finer fractions are cut. False: it isn't one, or lies outside 1970 to 9999. */
+bool time_text_read(struct str text, int64_t *ret_at);
+
+/* A member; 0 is null. */
+void time_text_member(struct json_out *out, const char *key, int64_t at);
+
+#endif
