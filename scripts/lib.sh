@@ -68,7 +68,11 @@ install_packages() {
 	apt update >"$apt_log" 2>&1 || say "apt-get update failed; going on with the lists that are there"
 	# shellcheck disable=SC2086  # the names are words
 	apt install --no-install-recommends $missing >>"$apt_log" 2>&1 || apt_status=$?
-	[ "$apt_status" -eq 0 ] || tail -n 30 "$apt_log" >&2
+	if [ "$apt_status" -eq 0 ]; then
+		say "installed $(printf '%s' "$missing" | wc -w) packages"
+	else
+		tail -n 30 "$apt_log" >&2
+	fi
 	rm -f "$apt_log"
 	return "$apt_status"
 }

@@ -68,7 +68,7 @@ def what_is_missing_is_installed_without_a_question(bench):
     bench.tool("sudo", 'exec "$@"\n')
     bench.tool("apt-get", 'echo "$DEBIAN_FRONTEND $*" >>"$LOG"\n')
     status, said = bench.sh("install_packages build check")
-    assert status == 0 and said == "installing: two three \n", said
+    assert status == 0 and said == "installing: two three \ninstalled 2 packages\n", said
     update, install = bench.log().splitlines()
     assert update.startswith("noninteractive ") and update.endswith(" update"), update
     assert " -y " in install and install.endswith("install --no-install-recommends two three"), install
