@@ -33,3 +33,13 @@ test_words_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_words_LDADD = libpolicy.la $(CMOCKA_LIBS)
 endif
 # ---- end of cli and words
+
+# ---- tests/vectors, tests/model: what is decided, written down, and a second evaluator
+TESTS += %D%/model/test_model.py
+EXTRA_DIST += \
+  %D%/vectors/README.md %D%/vectors/check.py \
+  %D%/vectors/classes.jsonl %D%/vectors/named.jsonl %D%/vectors/random.jsonl \
+  %D%/model/README.md %D%/model/capability.py %D%/model/catalog.json %D%/model/check_classes.py \
+  %D%/model/contract.py %D%/model/differential.py %D%/model/entries.py %D%/model/evaluate.py \
+  %D%/model/generate.py %D%/model/state.py %D%/model/test_engine.py %D%/model/test_model.py %D%/model/text.py
+# ---- end of tests/vectors, tests/model
