@@ -209,7 +209,7 @@ class Maker:
     def nearly(self, envelope):
         """Almost the envelope of its policy."""
         what = self.weighted(agent=3, role=1, mcp=3, index=4, no_index=3, decision=4, requirement=2, fallback=2, capabilities=3,
-                             key=2, overlay=3, assignment=3, unknown=2)
+                             key=2, overlay=3, assignment=3, unknown=2, respelled=3)
         changes = {
             "agent": lambda: {"agent": self.agent() if self.chance(0.5) else self.bad_agent()},
             "role": lambda: {"assignedRole": self.agent()},
@@ -222,6 +222,8 @@ class Maker:
             "key": lambda: {"requirementKey": self.pick(["req-9", self.bad_key()])},
             "overlay": lambda: {"promptOverlayPresent": self.pick([None, "true", 1, 0, []])},
             "assignment": lambda: {"assignment": self.bad_assignment()},
+            "respelled": lambda: {field: [ALIASES.get(item, item) if isinstance(item, str) else item for item in items]
+                                  for field, items in envelope.items() if field.endswith("apabilities") and isinstance(items, list)},
             "unknown": lambda: {"agent": "unknown"}}
         if what == "no_index":
             envelope.pop("sourceRequirementIndex", None)
