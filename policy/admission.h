@@ -130,6 +130,17 @@ void admission_write_aggregate(const struct admission *admission, struct json_ou
 /* `primaryDecision`, or null where there is none. */
 void admission_write_primary(const struct admission *admission, struct json_out *out);
 
+/* The parts of it, each one JSON value, for the projections. */
+void admission_write_decision(const struct evaluation *evaluation, struct json_out *out);
+void admission_write_source(const struct evaluation *evaluation, struct json_out *out);
+void admission_write_evaluations(const struct admission *admission, bool stored_form, struct json_out *out);
+void admission_write_subtasks(const struct admission *admission, struct json_out *out);
+void admission_write_referenced_health(const struct admission *admission, bool stored_form, struct json_out *out);
+/* The reasons of one status in the order of 1.9, compatibility warnings last. */
+void admission_write_reasons(const struct admission *admission, enum admission_status status, struct json_out *out);
+/* The primary decision's reason, or that of the whole package; absent when nothing is blocked. Borrowed. */
+struct str admission_blocked_reason(const struct admission *admission);
+
 const char *admission_status_name(enum admission_status status);
 const char *admission_mode_name(enum admission_mode mode);
 const char *recovery_action_name(enum recovery_action action); /* NULL for none */

@@ -47,6 +47,12 @@ struct catalog_deferred {
 	size_t operation_count;
 };
 
+/* What a person does about an unhealthy server, by its status (words of 1.6, and "missing"). */
+struct catalog_remediation {
+	struct str status;
+	struct str text;
+};
+
 struct catalog_mcp {
 	struct str id;
 	struct str display_name;
@@ -62,6 +68,8 @@ struct catalog_mcp {
 	size_t alias_count;
 	const struct catalog_deferred *deferred; /* sorted by resource */
 	size_t deferred_count;
+	const struct catalog_remediation *remediations;
+	size_t remediation_count;
 };
 
 struct catalog {
@@ -97,5 +105,8 @@ const struct catalog_mcp *catalog_find_mcp(const struct catalog *catalog, struct
 const struct catalog_capability *catalog_find_capability(const struct catalog_mcp *mcp, struct str canonical_name);
 /* The canonical capability that `normalized` is an alias of, or NULL. */
 const struct catalog_capability *catalog_find_alias(const struct catalog_mcp *mcp, struct str normalized);
+
+/* What to do about a server in `status`; absent when the catalog has no words for it. */
+struct str catalog_find_remediation(const struct catalog_mcp *mcp, struct str status);
 
 #endif

@@ -75,4 +75,7 @@ int redact_text(struct str text, size_t cap_code_points, struct buf *out, struct
  */
 bool redact_finds_secret(struct str text) MUST_USE;
 
+/* The same into an arena: 0 and *ret_text, or -ENOMEM. An absent text stays absent. */
+int redact_copy(struct arena *arena, struct str text, size_t cap_code_points, struct str *ret_text) MUST_USE;
+
 #endif
