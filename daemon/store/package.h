@@ -58,7 +58,7 @@ struct store_package_list {
 /* STORE_ABSENT. */
 int store_package_find(struct store_tx *tx, struct str id, struct store_package *ret) MUST_USE;
 /* Gives the sequence and leaves it in row. `document` is its canonical JSON, kept once per digest. STORE_CONFLICT: the id is
- * taken, or the task has an unsuperseded package of this label; STORE_ABSENT: no such task.
+ * taken, or the task has an unsuperseded package of this label in this plan revision; STORE_ABSENT: no such task.
  */
 int store_package_insert(struct store_tx *tx, struct store_package *row, struct str document) MUST_USE;
 /* Writes plan_revision, position, attempts, attempt_limit, end and ended_at, the hold, judged_catalog and the decisions.

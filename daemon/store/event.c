@@ -1,0 +1,190 @@
+#include "daemon/store/event.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "daemon/store/sql.h"
+#include "daemon/store/words.h"
+
+_Static_assert(STORE_HASH_BYTES == crypto_hash_sha256_BYTES, "the chain is made of SHA-256");
+
+static const char domain[] = "admitd/event/1";
+
+struct str store_surface_text(enum store_surface surface)
+{
+	CHECK(surface < STORE_SURFACE_COUNT);
+	return words_str(words_surface[surface]);
+}
+
+static void add_number(crypto_hash_sha256_state *state, uint64_t number, unsigned bytes)
+{
+	unsigned char text[8];
+
+	for (unsigned i = 0; i < bytes; i++)
+		text[i] = (unsigned char)(number >> 8 * (bytes - 1 - i));
+	(void)crypto_hash_sha256_update(state, text, bytes);
+}
+
+static void add_str(crypto_hash_sha256_state *state, struct str text)
+{
+	add_number(state, text.bytes ? text.len : UINT32_MAX, 4);
+	if (text.len)
+		(void)crypto_hash_sha256_update(state, (const unsigned char *)text.bytes, text.len);
+}
+
+/* The rule is event.h's "Chain". */
+static void hash_row(const struct store_tx *tx, const unsigned char *before, struct store_event *row)
+{
+	const struct str fields[] = {row->type, row->subject_kind, row->subject_id, row->project, row->task,
+		row->package, row->actor.token, row->actor.principal};
+	crypto_hash_sha256_state state;
+
+	(void)crypto_hash_sha256_init(&state);
+	(void)crypto_hash_sha256_update(&state, (const unsigned char *)domain, sizeof(domain));
+	(void)crypto_hash_sha256_update(&state, tx->store_id, 16);
+	(void)crypto_hash_sha256_update(&state, before, STORE_HASH_BYTES);
+	add_number(&state, (uint64_t)row->sequence, 8);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		add_str(&state, fields[i]);
+	add_number(&state, (uint64_t)row->at, 8);
+	add_str(&state, row->payload_json);
+	add_str(&state, store_surface_text(row->surface));
+	add_str(&state, row->decision);
+	(void)crypto_hash_sha256_final(&state, row->hash);
+}
+
+/* The head moves with the row; the writer puts it back when the operation or the batch is lost. */
+int store_event_append(struct store_tx *tx, struct store_event *row)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin_write(tx,
+		"INSERT INTO events (sequence, type, subject_kind, subject_id, project_id, task_id, package_id, "
+		"actor_token, "
+		"actor_principal, at, payload_json, surface, decision_id, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		"?, ?, ?, ?)");
+	int r;
+
+	row->sequence = tx->head->sequence + 1;
+	hash_row(tx, tx->head->hash, row);
+	sql_bind_int(&query, row->sequence);
+	sql_bind_str(&query, row->type);
+	sql_bind_str(&query, row->subject_kind);
+	sql_bind_str(&query, row->subject_id);
+	sql_bind_str(&query, row->project);
+	sql_bind_str(&query, row->task);
+	sql_bind_str(&query, row->package);
+	sql_bind_actor(&query, &row->actor);
+	sql_bind_int(&query, row->at);
+	sql_bind_str(&query, row->payload_json);
+	sql_bind_word(&query, words_surface, STORE_SURFACE_COUNT, row->surface);
+	sql_bind_str(&query, row->decision);
+	sql_bind_blob(&query, row->hash, sizeof(row->hash));
+	r = sql_run(&query);
+	if (r)
+		return r;
+	tx->head->sequence = row->sequence;
+	memcpy(tx->head->hash, row->hash, sizeof(row->hash));
+	return 0;
+}
+
+static void read_int(struct sql *query, void *row)
+{
+	*(int64_t *)row = sql_int(query);
+}
+
+int store_event_head(struct store_tx *tx, int64_t *ret_sequence)
+{
+	CLEANUP(sql_end) struct sql query = sql_begin(tx, "SELECT max(sequence) FROM events");
+
+	return sql_one(&query, read_int, ret_sequence);
+}
+
+#define EVENT                                                                                             \
+	"SELECT sequence, type, subject_kind, subject_id, project_id, task_id, package_id, actor_token, " \
+	"actor_principal, "                                                                               \
+	"at, payload_json, surface, decision_id, hash FROM events"
+
+static void read_event(struct sql *query, void *row)
+{
+	struct store_event *event = row;
+
+	*event = (struct store_event){0};
+	event->sequence = sql_int(query);
+	event->type = sql_str(query);
+	event->subject_kind = sql_str(query);
+	event->subject_id = sql_str(query);
+	event->project = sql_str(query);
+	event->task = sql_str(query);
+	event->package = sql_str(query);
+	sql_actor(query, &event->actor);
+	event->at = sql_int(query);
+	event->payload_json = sql_str(query);
+	event->surface = (enum store_surface)sql_word(query, words_surface, STORE_SURFACE_COUNT);
+	event->decision = sql_str(query);
+	sql_blob(query, event->hash, sizeof(event->hash));
+}
+
+int store_event_find_last(struct store_tx *tx, struct str package, enum store_surface surface, struct store_event *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx, EVENT " WHERE package_id = ? AND surface = ? ORDER BY sequence DESC LIMIT 1");
+
+	sql_bind_str(&query, package);
+	sql_bind_str(&query, store_surface_text(surface));
+	return sql_one(&query, read_event, ret);
+}
+
+int store_event_list(struct store_tx *tx, const struct store_event_filter *filter, int64_t from, size_t limit,
+	struct store_event_list *ret)
+{
+	struct sql_select select;
+	struct sql_rows rows;
+	int r;
+
+	sql_select_init(&select, EVENT);
+	sql_select_where_in(&select, "project_id", filter->projects_json);
+	sql_select_where(&select, "project_id = ?", filter->project);
+	sql_select_where(&select, "task_id = ?", filter->task);
+	sql_select_where(&select, "package_id = ?", filter->package);
+	sql_select_where(&select, "type = ?", filter->type);
+	sql_select_where_always(&select, filter->newest_first ? "sequence < ?" : "sequence > ?");
+	sql_select_finish(
+		&select, filter->newest_first ? " ORDER BY sequence DESC LIMIT ?" : " ORDER BY sequence LIMIT ?");
+	CLEANUP(sql_end) struct sql query = sql_select_begin(tx, &select);
+	sql_bind_int(&query, filter->newest_first ? sql_before(from) : from);
+	sql_bind_int(&query, sql_limit(limit));
+	r = sql_all(&query, read_event, sizeof(*ret->items), &rows);
+	if (r == 0)
+		*ret = (struct store_event_list){rows.items, rows.count};
+	return r;
+}
+
+/* A row that fits moves the chain; 0 or STORE_CHAIN_BROKEN. */
+static int check_row(const struct store_tx *tx, struct store_chain *chain, struct store_event *row)
+{
+	unsigned char stored[STORE_HASH_BYTES];
+	int64_t expected = chain->sequence + 1;
+
+	memcpy(stored, row->hash, sizeof(stored));
+	chain->sequence = expected;
+	if (row->sequence != expected)
+		return STORE_CHAIN_BROKEN;
+	hash_row(tx, chain->hash, row);
+	if (memcmp(stored, row->hash, sizeof(stored)) != 0)
+		return STORE_CHAIN_BROKEN;
+	memcpy(chain->hash, stored, sizeof(stored));
+	return 0;
+}
+
+int store_event_verify(struct store_tx *tx, struct store_chain *chain, size_t limit)
+{
+	struct store_event_filter filter = {0};
+	struct store_event_list list;
+	int r = store_event_list(tx, &filter, chain->sequence, limit, &list);
+
+	for (size_t i = 0; r == 0 && i < list.count; i++)
+		r = check_row(tx, chain, &list.items[i]);
+	if (r == 0)
+		chain->is_at_end = list.count < limit;
+	return r;
+}
