@@ -76,6 +76,7 @@ struct json_place {
 	const struct json_place *parent;
 	struct str key; /* in the parent, if that is an object */
 	size_t index;   /* … if it is an array */
+	bool no_body;   /* the root of no body at all: what is required is missed */
 	const char *asked[JSON_IN_KEYS];
 	unsigned asked_count;
 };

@@ -111,6 +111,9 @@ void http_reply_header(struct http_reply *reply, const char *name, const char *f
 /* `ETag: "7"`, which for a task is its plan revision. */
 void http_reply_etag(struct http_reply *reply, int64_t revision);
 
+/* `Retry-After`, instead of the one that a problem brought. */
+void http_reply_retry_after(struct http_reply *reply, unsigned seconds);
+
 /* A problem with its five members and `instance`, left open for members of its own; then
  * http_reply_problem_end(). `detail` says in our words what is wrong; an absent one is left out. Codes that
  * ask to be tried again get a Retry-After of a second.

@@ -48,7 +48,7 @@ struct http_request {
 	struct str traceparent;         /* W3C trace context, if sent and well-formed */
 	struct str path;                /* as sent, still encoded: for logs */
 	struct str params[HTTP_PARAMS]; /* the {…} of the pattern, decoded, in its order; never empty */
-	struct http_pair query[HTTP_QUERY_MAX];
+	struct http_pair *query;
 	unsigned query_count;
 	struct http_pair *headers;
 	unsigned headers_count;

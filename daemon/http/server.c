@@ -1,0 +1,484 @@
+/* The only file that sees the HTTP library. What it knows about 0.9.75 is said where it matters. */
+#include "daemon/http/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/http/exchange.h"
+#include "daemon/http/server_parts.h"
+#include "daemon/log.h"
+
+enum {
+	CONNECTION_MEMORY = 10 * 1024,
+	CUT_MS = 2000,      /* how long a refused client may go on sending before the answer is lost to a reset */
+	FAREWELL_MS = 2000, /* how long stopping waits for answers that are on their way */
+	ANSWER_STEP = 64 * 1024,
+};
+
+/* ---- answers */
+
+/* What every answer has unless its reply says otherwise. */
+static const struct {
+	const char *name;
+	const char *value;
+} common_headers[] = {
+	{"Cache-Control", "no-store"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+static bool has_own(const struct http_reply *reply, const char *name)
+{
+	for (unsigned i = 0; i < reply->headers_count; i++) {
+		if (strcmp(reply->headers[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+	return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct MHD_Response *response, const struct exchange *exchange)
+{
+	const struct http_reply *reply = &exchange->reply;
+	bool done = add_header(response, "X-Request-Id", exchange->request.id.bytes);
+
+	for (size_t i = 0; i < sizeof(common_headers) / sizeof(common_headers[0]); i++) {
+		if (!has_own(reply, common_headers[i].name))
+			done &= add_header(response, common_headers[i].name, common_headers[i].value);
+	}
+	for (unsigned i = 0; i < reply->headers_count; i++)
+		done &= add_header(response, reply->headers[i].name, reply->headers[i].value);
+	if (exchange->request.traceparent.bytes)
+		done &= add_header(response, "traceparent", exchange->request.traceparent.bytes);
+	if (reply->content_type)
+		done &= add_header(response, "Content-Type", reply->content_type);
+	if (reply->close)
+		done &= add_header(response, "Connection", "close");
+	return done;
+}
+
+static void log_request(const struct exchange *exchange)
+{
+	const struct http_request *request = &exchange->request;
+
+	if (!exchange->server->config.log_requests)
+		return;
+	log_line(LOG_LINE_INFO, "request", "id=%.*s method=%s path=%.*s status=%u ms=%llu in=%zu out=%zu from=%.*s",
+		(int)request->id.len, request->id.bytes, http_method_name(request->method), (int)request->path.len,
+		request->path.bytes, exchange->reply.status, (unsigned long long)(conn_now_ms() - exchange->begun_ms),
+		exchange->received, exchange->reply.body.len, (int)request->remote.len, request->remote.bytes);
+}
+
+static struct MHD_Response *make_response(struct exchange *exchange)
+{
+	size_t len = 0;
+	char *bytes = buf_take(&exchange->reply.body, &len);
+	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		free(bytes);
+	return response;
+}
+
+/* On the thread of the connection, in the handler's first or last call. */
+static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *wire)
+{
+	struct http_server *server = exchange->server;
+	struct MHD_Response *response;
+	enum MHD_Result queued = MHD_NO;
+	uint64_t allowed_ms;
+
+	if (!exchange_settle(exchange))
+		return MHD_NO;
+	log_request(exchange);
+	allowed_ms = server->limits.idle_ms + exchange->reply.body.len / ANSWER_STEP * 1000;
+	conn_mark(exchange->conn, CONN_ANSWERING, conn_now_ms() + allowed_ms);
+	(void)pthread_mutex_lock(&server->lock);
+	server->answering += !exchange->is_answering;
+	exchange->is_answering = true;
+	(void)pthread_mutex_unlock(&server->lock);
+	response = make_response(exchange);
+	if (response && add_headers(response, exchange))
+		queued = MHD_queue_response(wire, exchange->reply.status, response);
+	if (response)
+		MHD_destroy_response(response);
+	return queued;
+}
+
+static void format_cut(const struct exchange *exchange, struct buf *text)
+{
+	const struct http_reply *reply = &exchange->reply;
+
+	buf_printf(text, "HTTP/1.1 %u Refused\r\nX-Request-Id: %s\r\nConnection: close\r\n", reply->status,
+		exchange->request.id.bytes);
+	for (size_t i = 0; i < sizeof(common_headers) / sizeof(common_headers[0]); i++)
+		buf_printf(text, "%s: %s\r\n", common_headers[i].name, common_headers[i].value);
+	for (unsigned i = 0; i < reply->headers_count; i++)
+		buf_printf(text, "%s: %s\r\n", reply->headers[i].name, reply->headers[i].value);
+	buf_printf(text, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n", reply->content_type, reply->body.len);
+	buf_add_str(text, buf_str(&reply->body));
+}
+
+/* The library takes no answer in the middle of a body, and closing at once would reset the connection before
+ * the client has read why. So the answer goes to the socket itself, which the library has written to the last
+ * byte before it began to read this request; then our side is closed, and what the client still sends is dropped for
+ * a moment. Only for plain connections: on an encrypted one the bytes would mean nothing.
+ */
+static enum MHD_Result cut_off(struct exchange *exchange)
+{
+	struct buf text;
+	ssize_t sent = -1;
+
+	if (!exchange_settle(exchange))
+		return MHD_NO;
+	log_request(exchange);
+	buf_init(&text, HTTP_REPLY_CEILING);
+	format_cut(exchange, &text);
+	if (buf_error(&text) == 0)
+		sent = send(exchange->conn->fd, text.bytes, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	buf_release(&text);
+	if (sent < 0)
+		return MHD_NO;
+	(void)shutdown(exchange->conn->fd, SHUT_WR);
+	conn_mark(exchange->conn, CONN_CUT, conn_now_ms() + CUT_MS);
+	return MHD_YES;
+}
+
+static enum MHD_Result do_step(struct exchange *exchange, struct MHD_Connection *wire, enum exchange_step step)
+{
+	switch (step) {
+	case EXCHANGE_READ:
+	case EXCHANGE_WAIT:
+		return MHD_YES;
+	case EXCHANGE_ANSWER:
+		return answer(exchange, wire);
+	case EXCHANGE_CUT_OFF:
+		return cut_off(exchange);
+	case EXCHANGE_CLOSE:
+	default:
+		return MHD_NO;
+	}
+}
+
+/* ---- the library's calls */
+
+static void suspend(void *wire)
+{
+	MHD_suspend_connection(wire);
+}
+
+static void resume(void *wire)
+{
+	MHD_resume_connection(wire);
+}
+
+/* One more than we take is enough to see that there are too many. */
+struct fields {
+	struct http_pair items[GATE_FIELDS_MAX + 1];
+	unsigned count;
+};
+
+static enum MHD_Result collect_field(
+	void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value, size_t value_len)
+{
+	struct fields *fields = cls;
+	struct http_pair *field = &fields->items[fields->count];
+
+	(void)kind;
+	if (fields->count > GATE_FIELDS_MAX)
+		return MHD_NO;
+	*field = (struct http_pair){{name, name_len}, {value, value_len}};
+	fields->count++;
+	return MHD_YES;
+}
+
+static enum exchange_step read_head(
+	struct exchange *exchange, struct MHD_Connection *wire, const char *method, const char *version)
+{
+	struct fields fields = {.count = 0};
+	struct gate_head head = {
+		.method = method,
+		.target = exchange->target_at,
+		.target_len = exchange->target.len,
+		.version = version,
+		.fields = fields.items,
+	};
+
+	(void)MHD_get_connection_values_n(wire, MHD_HEADER_KIND, collect_field, &fields);
+	head.fields_count = fields.count;
+	return exchange_head(exchange, &head);
+}
+
+static enum MHD_Result on_call(void *cls, struct MHD_Connection *wire, const char *url, const char *method,
+	const char *version, const char *bytes, size_t *len, void **context)
+{
+	struct exchange *exchange = *context;
+	enum exchange_step step;
+
+	(void)cls;
+	(void)url; /* the library's decoding cuts it at %00 */
+	if (!exchange)
+		return MHD_NO;
+	if (!exchange->has_head) {
+		step = read_head(exchange, wire, method, version);
+	} else if (*len > 0) {
+		step = exchange_body(exchange, bytes, *len);
+		*len = 0;
+	} else if (atomic_load(&exchange->sleep) != EXCHANGE_AWAKE) {
+		step = exchange_wake(exchange);
+	} else {
+		step = exchange_end(exchange);
+	}
+	return do_step(exchange, wire, step);
+}
+
+static struct conn *conn_of(struct MHD_Connection *wire)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* At the request line, before the library takes the target apart. What it returns becomes the context. */
+static void *on_target(void *cls, const char *target, struct MHD_Connection *wire)
+{
+	struct http_server *server = cls;
+	struct conn *conn = conn_of(wire);
+
+	if (!conn)
+		return NULL;
+	conn_mark_headers(&server->conns, conn);
+	return exchange_new(server, conn, wire, target ? target : "");
+}
+
+static void on_completed(void *cls, struct MHD_Connection *wire, void **context, enum MHD_RequestTerminationCode how)
+{
+	struct http_server *server = cls;
+	struct exchange *exchange = *context;
+
+	(void)wire;
+	(void)how;
+	if (!exchange)
+		return;
+	*context = NULL;
+	(void)pthread_mutex_lock(&server->lock);
+	server->answering -= exchange->is_answering;
+	(void)pthread_cond_broadcast(&server->changed);
+	(void)pthread_mutex_unlock(&server->lock);
+	conn_mark_idle(&server->conns, exchange->conn);
+	exchange_leave(exchange);
+}
+
+static void format_remote(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
+{
+	const void *raw = NULL;
+
+	text[0] = '\0';
+	if (address && address->sa_family == AF_INET)
+		raw = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+	else if (address && address->sa_family == AF_INET6)
+		raw = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	if (!raw || !inet_ntop(address->sa_family, raw, text, INET6_ADDRSTRLEN))
+		(void)snprintf(text, INET6_ADDRSTRLEN, "local");
+}
+
+static void on_connection(
+	void *cls, struct MHD_Connection *wire, void **context, enum MHD_ConnectionNotificationCode what)
+{
+	struct http_server *server = cls;
+	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *peer = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	char remote[INET6_ADDRSTRLEN];
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		format_remote(peer ? peer->client_addr : NULL, remote);
+		*context = fd ? conn_add(&server->conns, fd->connect_fd, remote) : NULL;
+	} else if (*context) {
+		conn_remove(&server->conns, *context);
+		*context = NULL;
+	}
+}
+
+/* Leaves escapes as they are: targets are decoded by the router, one segment at a time. */
+static size_t keep_escapes(void *cls, struct MHD_Connection *wire, char *text)
+{
+	(void)cls;
+	(void)wire;
+	return strlen(text);
+}
+
+/* ---- starting */
+
+static int start_library(struct http_server *server)
+{
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+
+	server->library = MHD_start_daemon(flags, 0, NULL, NULL, on_call, server, MHD_OPTION_LISTEN_SOCKET,
+		(MHD_socket)server->listen_fd, MHD_OPTION_THREAD_POOL_SIZE, server->limits.threads,
+		MHD_OPTION_CONNECTION_LIMIT, server->limits.connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 0,
+		MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+		MHD_OPTION_END);
+	return server->library ? 0 : errno ? -errno : -ENOMEM;
+}
+
+static void free_server(struct http_server *server)
+{
+	conn_list_release(&server->conns);
+	if (server->listen_fd >= 0)
+		(void)close(server->listen_fd);
+	gate_hosts_free(server->hosts);
+	auth_budget_free(server->budget);
+	free(server);
+}
+
+static struct http_server *new_server(const struct http_config *config)
+{
+	struct http_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return NULL;
+	server->config = *config;
+	server->limits = server_limits(&config->limits);
+	server->listen_fd = -1;
+	server->suspend = suspend;
+	server->resume = resume;
+	server->head_is_known = strcmp(MHD_get_version(), "0.9.75") == 0;
+	conn_list_init(&server->conns, server->limits.connections, server->limits.header_ms, server->limits.idle_ms);
+	server->budget = auth_budget_new(server->limits.auth_failures, server->limits.auth_window_ms);
+	if (server->budget)
+		return server;
+	free_server(server);
+	return NULL;
+}
+
+static int start_parts(struct http_server *server, const char *address)
+{
+	int result = server_listen(server, address);
+
+	if (result)
+		return result;
+	server->hosts = gate_hosts_new(
+		server->config.hosts, server->config.hosts_count, address, server->port, server->config.scheme);
+	if (!server->hosts)
+		return -ENOMEM;
+	result = server_start_sweeper(server);
+	if (result)
+		return result;
+	result = start_library(server);
+	if (result)
+		server_end_sweeper(server);
+	return result;
+}
+
+int http_server_start(const struct http_config *config, struct http_server **ret)
+{
+	const char *address = config->address ? config->address : "127.0.0.1";
+	struct http_server *server;
+	int result;
+
+	if (sodium_init() < 0)
+		return -EIO;
+	server = new_server(config);
+	if (!server)
+		return -ENOMEM;
+	result = start_parts(server, address);
+	if (result) {
+		free_server(server);
+		return result;
+	}
+	if (!server->head_is_known)
+		log_line(LOG_LINE_WARNING, "http", "libmicrohttpd %s is not the version whose folded headers are known",
+			MHD_get_version());
+	*ret = server;
+	return 0;
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+	return server->port;
+}
+
+/* ---- ending */
+
+void http_server_quiesce(struct http_server *server)
+{
+	bool was_quiet;
+
+	(void)pthread_mutex_lock(&server->lock);
+	was_quiet = server->is_quiet;
+	server->is_quiet = true;
+	(void)pthread_mutex_unlock(&server->lock);
+	if (was_quiet)
+		return;
+	/* The descriptor stays open until the threads are gone; what matters now is that nobody gets in. */
+	(void)MHD_quiesce_daemon(server->library);
+	(void)shutdown(server->listen_fd, SHUT_RDWR);
+}
+
+/* Until `*count` is 0, or the time is over. */
+static bool wait_for_none(struct http_server *server, const unsigned *count, uint64_t until_ms)
+{
+	bool none;
+
+	(void)pthread_mutex_lock(&server->lock);
+	while (*count > 0 && !server_wait_until(server, until_ms)) {
+	}
+	none = *count == 0;
+	(void)pthread_mutex_unlock(&server->lock);
+	return none;
+}
+
+bool http_server_drain(struct http_server *server, uint64_t timeout_ms)
+{
+	return wait_for_none(server, &server->asleep, conn_now_ms() + timeout_ms);
+}
+
+/* The library aborts the process when it is stopped with a suspended connection, so this waits without an end: each
+ * sleeper is resumed here or by its holder, and the threads that then call us are our own.
+ */
+static void wake_all(struct http_server *server)
+{
+	(void)pthread_mutex_lock(&server->lock);
+	server->is_stopping = true;
+	(void)pthread_mutex_unlock(&server->lock);
+	do {
+		exchange_abandon(server, CONN_NEVER);
+	} while (!wait_for_none(server, &server->asleep, conn_now_ms() + SERVER_SWEEP_LEAST_MS));
+}
+
+void http_server_stop(struct http_server *server)
+{
+	if (!server)
+		return;
+	http_server_quiesce(server);
+	wake_all(server);
+	(void)wait_for_none(server, &server->answering, conn_now_ms() + FAREWELL_MS);
+	MHD_stop_daemon(server->library);
+	server_end_sweeper(server);
+	free_server(server);
+}
+
+void http_server_figures(struct http_server *server, struct http_figures *ret)
+{
+	ret->connections = conn_count(&server->conns);
+	ret->requests = atomic_load(&server->requests);
+	ret->bodies_bytes = atomic_load(&server->bodies_bytes);
+	(void)pthread_mutex_lock(&server->lock);
+	ret->sleepers = server->asleep;
+	(void)pthread_mutex_unlock(&server->lock);
+}
