@@ -120,13 +120,15 @@ struct lifecycle_call {
 	struct lifecycle *lifecycle;
 	struct store_op op;
 	int (*run)(struct store_tx *tx, struct lifecycle_call *call);
-	int (*prepare)(struct lifecycle_call *call); /* what may wait for files; never in a transaction */
+	int (*prepare)(struct lifecycle_call *call);            /* may wait for files; never in a transaction */
+	int (*finish)(struct lifecycle_call *call, int result); /* of a reading call: after its snapshot */
 	struct lifecycle_call *next;
 	struct lifecycle_asked *asked; /* health that was asked for this call */
 	int result;
 	unsigned conflicts; /* how often the inputs changed under it */
 	bool is_dry;
 	bool is_read;
+	bool is_kept; /* a refusal that leaves a record */
 };
 
 struct lifecycle_config {

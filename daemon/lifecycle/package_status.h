@@ -44,9 +44,9 @@ struct task_member {
 /* What an approved task has come to: STORE_TASK_APPROVED while it goes on, else COMPLETED, FAILED or CANCELLED.
  * `scratch` has room for `count` bools. Superseded members count for nothing.
  */
-enum store_task_status task_status_derive(const struct task_member *members, size_t count, bool *scratch);
+enum store_task_status package_status_of_task(const struct task_member *members, size_t count, bool *scratch);
 
 /* Wire words. */
-const char *run_outcome_name(enum store_run_outcome outcome); /* "live" is never shown */
+const char *package_status_run_outcome(enum store_run_outcome outcome); /* "live" is never shown */
 
 #endif

@@ -1,0 +1,59 @@
+/* lifecycle_inner.h - what the files of this room share; not for other rooms.
+ */
+#ifndef ADMITD_DAEMON_LIFECYCLE_LIFECYCLE_INNER_H
+#define ADMITD_DAEMON_LIFECYCLE_LIFECYCLE_INNER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "daemon/lifecycle/lifecycle.h"
+#include "daemon/lifecycle/package_cache.h"
+
+struct preview_log;
+
+/* Catalogs are kept until the end: compiled packages and running calls borrow from them. */
+struct held_catalog {
+	struct catalog *catalog;
+	struct held_catalog *next;
+};
+
+/* Calls that must ask a server or open a folder first; one thread takes them in order. */
+struct call_worker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* a call came, one ended, or the end */
+	struct lifecycle_call *first, *last;
+	size_t in_flight; /* accepted asynchronous calls that haven't ended */
+	bool is_running;
+	bool is_ending;
+};
+
+struct lifecycle {
+	struct store *store;
+	_Atomic(const struct catalog *) catalog;
+	struct held_catalog *catalogs;
+	struct package_cache *cache;
+	struct call_worker worker;
+	struct preview_log *previews;
+	char *state_folder; /* resolved; NULL: none */
+	char **root_prefixes;
+	size_t root_prefix_count;
+	bool allow_self_approval;
+	bool durable_previews;
+	int64_t max_age_ms;
+	int64_t (*clock_ms)(void *arg);
+	void *clock_arg;
+	unsigned char run_token_key[32];
+	atomic_uint_fast64_t inputs_changed;
+	atomic_uint_fast64_t health_asked;
+};
+
+/* Where the first tool server stands whose health the daemon sees itself (2.3). */
+#define LIFECYCLE_BUILTIN_MCP "filesystem"
+
+enum {
+	RUN_TOKEN_BYTES = 32,
+	CONFLICT_LIMIT = 3, /* 2.3: at most three times */
+};
+
+#endif
