@@ -298,7 +298,6 @@ static void write_primary_subtask(const struct admission *admission, struct json
 {
 	const struct subtask_decision *decision = admission->primary_subtask;
 	const struct subtask_row *row = decision->row;
-	const struct requirement *bound = row->bound;
 
 	json_out_member_text(out, "kind", "subtask");
 	json_out_member_text(out, "mode", admission_mode_name(admission->primary_mode));
@@ -307,7 +306,7 @@ static void write_primary_subtask(const struct admission *admission, struct json
 	json_out_member_str(out, "requirementKey", row->requirement_key);
 	json_out_member_str(out, "agent", row->agent);
 	json_out_member_str(out, "mcpId", row->mcp_id);
-	write_strs(out, "evidenceRefs", bound ? bound->evidence_refs : NULL, bound ? bound->evidence_count : 0);
+	write_strs(out, "evidenceRefs", NULL, 0); /* a subtask gives no evidence of its own */
 	json_out_member_str(out, "subtaskId", row->subtask_id);
 	json_out_member_str(out, "capability", row->capability);
 }

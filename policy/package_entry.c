@@ -136,8 +136,6 @@ static int read_capabilities(struct package_compiler *compiler, const json_t *ob
 		if (result)
 			return result;
 	}
-	if (entry->capability_count > PACKAGE_ITEM_LIMIT && !entry->is_envelope)
-		mark(entry, REQUIREMENT_TOO_MANY_CAPABILITIES);
 	return 0;
 }
 
@@ -232,7 +230,7 @@ static int read_assignment(struct package_compiler *compiler, const json_t *obje
 	bool target_is_valid;
 	int error = 0;
 
-	entry->assignment.is_present = value != NULL;
+	entry->assignment.is_object = json_is_object(value);
 	target_is_valid =
 		package_read_identity(compiler, target, TEXT_ID_LIMIT, &entry->assignment.target_id, &error) ||
 		json_is_null(target);
@@ -296,14 +294,12 @@ static int read_key(struct package_compiler *compiler, const json_t *object, str
 static int read_envelope_members(struct package_compiler *compiler, const json_t *object, struct entry *entry)
 {
 	const json_t *overlay = json_object_get(object, "promptOverlayPresent");
-	struct str id = package_string(json_object_get(object, "decisionId"));
+	int error = 0;
 
-	entry->decision_id_is_valid = text_is_identity(id, TEXT_ID_LIMIT);
-	if (text_is_safe(id)) {
-		entry->decision_id = arena_str(compiler->arena, text_trim(id));
-		if (!entry->decision_id.bytes)
-			return -ENOMEM;
-	}
+	entry->decision_id_is_valid = package_read_identity(
+		compiler, json_object_get(object, "decisionId"), TEXT_ID_LIMIT, &entry->decision_id, &error);
+	if (error)
+		return error;
 	if (overlay ? !json_is_boolean(overlay) : entry->is_keyed)
 		mark(entry, REQUIREMENT_BAD_ENVELOPE);
 	entry->overlay = json_is_true(overlay);
@@ -336,8 +332,11 @@ static int read_members(struct package_compiler *compiler, const json_t *object,
 		mark(entry, REQUIREMENT_BAD_SOURCE_INDEX);
 	if (!result && entry->is_envelope)
 		result = read_envelope_members(compiler, object, entry);
-	if (!result && !entry->is_envelope)
+	if (!result)
 		result = read_evidence(compiler, json_object_get(object, "evidenceRefs"), entry);
+	/* Last, so that any other fault is told instead: this one alone leaves health and prompt looked up (1.2). */
+	if (entry->capability_count > PACKAGE_ITEM_LIMIT)
+		mark(entry, REQUIREMENT_TOO_MANY_CAPABILITIES);
 	return result;
 }
 

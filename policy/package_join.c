@@ -41,7 +41,7 @@ static int set_decision_id(struct join *join, struct requirement *requirement, s
 
 static void set_assignment(struct requirement *requirement, const struct entry *policy, const struct entry *envelope)
 {
-	const struct entry *from = envelope && envelope->assignment.is_valid ? envelope : policy;
+	const struct entry *from = envelope && envelope->assignment.is_object ? envelope : policy;
 
 	requirement->assignment = from->assignment.type;
 	requirement->target_id = from->assignment.target_id;
@@ -60,6 +60,18 @@ static void classify(const struct join *join, struct requirement *requirement)
 	}
 }
 
+/* An envelope's fault is its requirement's, and outweighs a union over its limit, which leaves everything looked up (1.2). */
+static void blame_envelope(struct requirement *requirement, const struct entry *envelope)
+{
+	bool is_mild =
+		requirement->fault == REQUIREMENT_SOUND || requirement->fault == REQUIREMENT_TOO_MANY_CAPABILITIES;
+
+	if (is_mild)
+		requirement->fault = envelope->fault == REQUIREMENT_TOO_MANY_CAPABILITIES
+			? REQUIREMENT_TOO_MANY_CAPABILITIES
+			: REQUIREMENT_BAD_ENVELOPE;
+}
+
 /* A requirement that shows its policy; `envelope` is the joined one or NULL. */
 static int add_policy(struct join *join, struct str key, const struct entry *policy, const struct entry *envelope,
 	enum requirement_fault join_fault)
@@ -67,10 +79,10 @@ static int add_policy(struct join *join, struct str key, const struct entry *pol
 	struct requirement *requirement = add_blank(join, key, policy->fault);
 	bool is_sound;
 
-	if (requirement->fault == REQUIREMENT_SOUND)
+	if (join_fault != REQUIREMENT_SOUND)
 		requirement->fault = join_fault;
-	if (requirement->fault == REQUIREMENT_SOUND && envelope && envelope->fault != REQUIREMENT_SOUND)
-		requirement->fault = REQUIREMENT_BAD_ENVELOPE;
+	if (envelope && envelope->fault != REQUIREMENT_SOUND)
+		blame_envelope(requirement, envelope);
 	requirement->mcp_id = policy->mcp_id;
 	requirement->mcp = policy->mcp;
 	requirement->agent = policy->agent;
@@ -109,6 +121,8 @@ static int add_leftover(struct join *join, struct str key, const struct entry *e
 	requirement->is_optional = envelope->is_optional;
 	requirement->fallback = envelope->fallback;
 	requirement->fallback_message = envelope->fallback_message;
+	requirement->evidence_refs = envelope->evidence_refs;
+	requirement->evidence_count = envelope->evidence_count;
 	requirement->source_index = envelope->index.is_valid ? envelope->index.value : 0;
 	set_assignment(requirement, envelope, envelope);
 	return set_decision_id(join, requirement, envelope->decision_id);

@@ -30,8 +30,8 @@ struct entry_index {
 };
 
 struct entry_assignment {
-	bool is_present;
-	bool is_valid; /* known type, and targetId null or an identity */
+	bool is_object; /* usable for showing: an unknown type is shown as agent (1.7) */
+	bool is_valid;  /* known type, and targetId null or an identity */
 	enum assignment_type type;
 	struct str target_id; /* as shown */
 };
@@ -44,7 +44,7 @@ struct entry {
 	bool key_is_valid;
 	bool is_used; /* joined, or spent in a failed join */
 	struct str key;
-	struct str decision_id; /* shown trimmed; absent when it isn't safe */
+	struct str decision_id; /* as shown; absent when it isn't safe */
 	bool decision_id_is_valid;
 	struct str mcp_id; /* as shown */
 	const struct catalog_mcp *mcp;

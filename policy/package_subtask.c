@@ -178,10 +178,8 @@ static bool asks_for(const struct requirement *requirement, const struct declare
 static bool is_candidate(
 	const struct requirement *requirement, const struct subtask *subtask, const struct declared *declared)
 {
-	struct str owner = declared->owner ? declared->owner->id : STR("");
-
-	return str_equal(requirement->agent, subtask->agent) && str_equal(requirement->mcp_id, owner) &&
-		asks_for(requirement, declared);
+	return declared->owner && str_equal(requirement->agent, subtask->agent) &&
+		str_equal(requirement->mcp_id, declared->owner->id) && asks_for(requirement, declared);
 }
 
 /* 1.9: none if bound twice; the explicit one if that is a candidate, else none; without one the only candidate, else none. */

@@ -93,8 +93,8 @@ static bool is_between(struct str text, size_t at, unsigned char from, unsigned 
 	return at < text.len && (unsigned char)text.bytes[at] >= from && (unsigned char)text.bytes[at] <= to;
 }
 
-/* Behind the parameters and the final byte of a control sequence that begins at `at`. Without a proper final byte
- * only the introducer goes: what follows is text.
+/* Behind the parameters and the final byte of a control sequence that begins at `at`. `at` itself if there is
+ * no proper final byte: what follows is text.
  */
 static size_t skip_sequence(struct str text, size_t at)
 {
@@ -131,14 +131,17 @@ static size_t skip_string(struct str text, size_t at)
 	return at;
 }
 
-/* `at` is behind an ESC. */
+/* `at` is behind an ESC. What makes no sequence stays as text, its bracket too: it may open a value. */
 static size_t skip_escape(struct str text, size_t at)
 {
+	size_t end;
+
 	if (at >= text.len)
 		return at;
 	switch (text.bytes[at]) {
 	case '[':
-		return skip_sequence(text, at + 1);
+		end = skip_sequence(text, at + 1);
+		return end > at + 1 ? end : at;
 	case ']':
 	case 'P':
 	case 'X':

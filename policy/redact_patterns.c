@@ -186,18 +186,19 @@ static size_t authority_end(struct str text, size_t at)
 	return at;
 }
 
-/* The authority ended at a slash of the password: up to the last @ of what the first one behind it belongs to. */
+/* The authority ended at a slash of the password: up to the last @ of the word. */
 static void take_cut_password(struct redact_cursor *cursor, size_t begin, size_t end)
 {
-	size_t sign = redact_next(cursor, '@', end), last;
-	const char *found;
+	size_t blank = redact_next(cursor, ' ', end), line = redact_next(cursor, '\n', end);
+	const char *sign;
 
-	if (begin < cursor->covered || sign >= cursor->text.len || redact_next(cursor, ' ', end) < sign ||
-		redact_next(cursor, '\n', end) < sign)
+	if (begin < cursor->covered)
 		return;
-	last = authority_end(cursor->text, sign);
-	found = memrchr(cursor->text.bytes + sign, '@', last - sign);
-	cursor->covered = found ? (size_t)(found - cursor->text.bytes) : sign;
+	blank = blank < line ? blank : line;
+	if (redact_next(cursor, '@', end) >= blank)
+		return;
+	sign = memrchr(cursor->text.bytes + end, '@', blank - end);
+	cursor->covered = (size_t)(sign - cursor->text.bytes);
 	redact_span_add(cursor, begin, cursor->covered);
 }
 

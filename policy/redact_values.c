@@ -144,11 +144,19 @@ static bool is_structural_quote(struct str text, size_t at)
 	return is_quote(text.bytes[at]) && (at + 1 >= text.len || is_blank(after) || strchr(",:}])", after));
 }
 
-static size_t word_end(struct str text, size_t at)
+/* Behind the word that begins at `begin`: before white space, or before the quote, escaped or not, that ends a string
+ * around it.
+ */
+static size_t word_end(struct str text, size_t begin)
 {
-	while (at < text.len && !is_blank(text.bytes[at]) && !is_structural_quote(text, at))
-		at++;
-	return at;
+	size_t end = begin;
+
+	while (end < text.len && !is_blank(text.bytes[end]) && !is_structural_quote(text, end))
+		end++;
+	if (end < text.len && is_quote(text.bytes[end]))
+		while (end > begin && text.bytes[end - 1] == '\\')
+			end--;
+	return end;
 }
 
 size_t redact_next(struct redact_cursor *cursor, char byte, size_t from)
@@ -232,6 +240,13 @@ static bool mask_bracketed(struct redact_cursor *cursor, size_t at)
 	return true;
 }
 
+static bool begins_with_mask(struct str text, size_t at)
+{
+	size_t end = at + sizeof(REDACT_MASK) - 1;
+
+	return end < text.len && memcmp(text.bytes + at, REDACT_MASK, end - at) == 0 && is_blank(text.bytes[end]);
+}
+
 void redact_value_mask(struct redact_cursor *cursor, const struct redact_head *head, enum redact_key_kind kind)
 {
 	struct str text = cursor->text;
@@ -248,6 +263,9 @@ void redact_value_mask(struct redact_cursor *cursor, const struct redact_head *h
 	if (mask_bracketed(cursor, at))
 		return;
 	if (kind == REDACT_KEY_LINE || kind == REDACT_KEY_COOKIE) {
+		/* The second time the line's end is gone (R1). */
+		if (begins_with_mask(text, at))
+			return;
 		mask_unless_kept(cursor, at, redact_next(cursor, '\n', at), kind);
 		return;
 	}
@@ -265,9 +283,7 @@ void redact_word_mask(struct redact_cursor *cursor, size_t begin, bool may_be_pr
 		return;
 	while (byte_at(text, begin) == '\\' || is_quote(byte_at(text, begin)))
 		begin++;
-	end = begin;
-	while (end < text.len && !is_blank(text.bytes[end]) && !is_quote(text.bytes[end]))
-		end++;
+	end = word_end(text, begin);
 	if (!may_be_prose || !is_prose((struct str){text.bytes + begin, end - begin}))
 		mask(cursor, begin, end);
 }
