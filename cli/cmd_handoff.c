@@ -1,0 +1,190 @@
+/* admitctl handoff: claim a package for a worker (chapters 2.3 and 2.5). */
+#include <string.h>
+
+#include "cli/body.h"
+#include "cli/commands.h"
+#include "cli/document.h"
+#include "cli/show.h"
+#include "policy/cleanup.h"
+
+enum { LONGEST_WAIT_S = 30 };
+
+static void body_drop(struct body *body)
+{
+	body_release(body);
+}
+
+/* Exactly one of PACKAGE, --task and --any; NULL after saying so. */
+static const char *path_of(struct cli *cli)
+{
+	const char *package = args_word(&cli->args, 0);
+	const char *task = args_text(&cli->args, "task");
+	bool any = args_has(&cli->args, "any");
+
+	if ((package != NULL) + (task != NULL) + any != 1) {
+		cli_say_usage(cli, "a package, --task or --any, one of them");
+		return NULL;
+	}
+	if (!any &&
+		(args_has(&cli->args, "project") || args_has(&cli->args, "agent") || args_has(&cli->args, "wait"))) {
+		cli_say_usage(cli, "--project, --agent and --wait belong to --any");
+		return NULL;
+	}
+	if (package != NULL)
+		return cli_printf(cli, "/v1/packages/%s/handoff", cli_segment(cli, package));
+	if (task != NULL)
+		return cli_printf(cli, "/v1/tasks/%s/handoff", cli_segment(cli, task));
+	return "/v1/handoffs";
+}
+
+static int write_body(struct cli *cli, struct body *body)
+{
+	long wait_s = -1;
+	int result = cli_number(cli, "wait", 0, LONGEST_WAIT_S, &wait_s);
+
+	body_option(body, cli, "worker", "worker");
+	body_option(body, cli, "project", "project");
+	body_option(body, cli, "agent", "agent");
+	if (wait_s >= 0)
+		json_out_member_int(&body->out, "waitSeconds", wait_s);
+	return result;
+}
+
+/* "a, b" of an array of texts, in the run's arena. */
+static const char *joined(struct cli *cli, const json_t *items)
+{
+	const char *text = "";
+	const json_t *item;
+	size_t index;
+
+	json_array_foreach(items, index, item) text = cli_printf(cli, "%s%s%s", text, *text == '\0' ? "" : ", ",
+		json_string_value(item) == NULL ? "?" : json_string_value(item));
+	return text;
+}
+
+static void show_given(struct cli *cli, const json_t *given)
+{
+	const json_t *overlays = json_object_get(given, "promptOverlays");
+	const json_t *scope;
+	size_t index;
+
+	json_array_foreach(json_object_get(given, "readScope"), index, scope)
+		show_line(cli, index == 0 ? "may read" : "",
+			cli_printf(cli, "%s (%s)", joined(cli, json_object_get(scope, "capabilities")),
+				document_text_or_empty(scope, "requirementKey")));
+	show_line(cli, "subtasks", joined(cli, json_object_get(given, "subtasks")));
+	if (json_object_size(overlays) > 0)
+		show_line(cli, "prompt", cli_printf(cli, "%zu texts (--json shows them)", json_object_size(overlays)));
+}
+
+static void show_grants(struct cli *cli, const json_t *grants)
+{
+	const json_t *grant;
+	size_t index;
+
+	json_array_foreach(grants, index, grant) show_line(cli, index == 0 ? "grants" : "",
+		cli_printf(cli, "%s, %s, for %s", document_text_or_empty(grant, "id"),
+			document_text_or_empty(grant, "mode"), joined(cli, json_object_get(grant, "requirementKeys"))));
+}
+
+static void show_run(struct cli *cli, const json_t *reply)
+{
+	const json_t *run = json_object_get(reply, "run");
+	const json_t *package = json_object_get(reply, "package");
+	const json_t *lease = json_object_get(run, "lease");
+	const char *id = document_text_or_empty(run, "id");
+
+	show_head(cli, "running", document_text(package, "label"), document_text(package, "id"));
+	show_line(cli, "run",
+		cli_printf(cli, "%s, attempt %lld of task %s", id,
+			(long long)json_integer_value(json_object_get(run, "attempt")),
+			document_text_or_empty(run, "task")));
+	show_line(cli, "agent", document_text(package, "agent"));
+	show_given(cli, json_object_get(reply, "given"));
+	show_grants(cli, json_object_get(run, "grants"));
+	show_changes(cli, reply);
+	show_line(cli, "lease",
+		cli_printf(cli, "until %s, to be renewed every %lld s",
+			show_time(cli, document_text(lease, "expiresAt")),
+			(long long)json_integer_value(json_object_get(lease, "renewAfterSeconds"))));
+	show_command(cli, "at the end", cli_printf(cli, "admitctl outcome %s succeeded", id));
+}
+
+/* The run's token is a secret: it goes to a file, or with --json to whoever reads that. */
+static int keep_token(struct cli *cli, const json_t *reply)
+{
+	const char *path = args_text(&cli->args, "token-out");
+	const char *token = document_text(reply, "runToken");
+
+	if (path == NULL || token == NULL)
+		return 0;
+	return cli_write_secret(path, token);
+}
+
+static int show_answer(struct cli *cli, const struct client_reply *reply)
+{
+	int result;
+
+	if (reply->status == 204) {
+		if (!cli->json)
+			cli_say("nothing is ready to be handed over; come again in %ld s",
+				reply->retry_after_s < 0 ? 1 : reply->retry_after_s);
+		return CLI_REFUSED;
+	}
+	result = keep_token(cli, reply->json);
+	if (cli->json)
+		cli_show_raw(cli, reply);
+	else
+		show_run(cli, reply->json);
+	return result;
+}
+
+static int run(struct cli *cli)
+{
+	const struct remedy_context context = {0};
+	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	CLEANUP(body_drop) struct body body;
+	const char *path = path_of(cli);
+	int result;
+
+	body_begin(&body);
+	result = path == NULL ? CLI_USAGE : write_body(cli, &body);
+	if (result != 0)
+		return result;
+	result = cli_call_expecting(cli, "POST", path, body_end(&body), "admission_blocked", &reply);
+	if (result == 0)
+		return show_answer(cli, &reply);
+	if (!cli->json && strcmp(document_text_or_empty(reply.json, "code"), "admission_blocked") == 0) {
+		show_package(cli, reply.json, "blocked", &context);
+		show_line(cli, "detail", document_text(reply.json, "detail"));
+	}
+	return result;
+}
+
+static const struct args_option options[] = {
+	{"task", 0, ARGS_TEXT, "TASK", "the next package of this task that can go"},
+	{"any", 0, ARGS_FLAG, NULL, "the next package of all approved tasks, oldest approval first"},
+	{"project", 0, ARGS_TEXT, "ID", "with --any: of this project"},
+	{"agent", 0, ARGS_TEXT, "NAME", "with --any: for this agent"},
+	{"wait", 0, ARGS_TEXT, "SECONDS", "with --any: wait for one, up to 30 s"},
+	{"worker", 0, ARGS_TEXT, "NAME", "who works on it, for people"},
+	{"token-out", 0, ARGS_TEXT, "FILE", "write the run's token to this new file, mode 0600"},
+	{0},
+};
+
+const struct cli_command cmd_handoff = {
+	.name = "handoff",
+	.synopsis = "PACKAGE | --task TASK | --any [--worker NAME]",
+	.summary = "Claim a package: judge it once more and begin a run",
+	.text = "An approval for one attempt is used up by it. A package that is held by now is shown with what frees "
+		"it, and\n"
+		"the exit status is 1, as it is when nothing is ready. The token that claims may also report the "
+		"outcome; the run's\n"
+		"own token is only shown by --json, and written by --token-out.",
+	.examples = "admitctl handoff pkg_6f1x0c2v8m --worker runner-3\n"
+		    "admitctl handoff --task tracker-42 --token-out run.token\n"
+		    "admitctl handoff --any --agent backend --wait 30 --json",
+	.options = options,
+	.max_words = 1,
+	.run = run,
+};

@@ -1,0 +1,28 @@
+/* commands.h - the commands of admitctl, one cmd_*.c each; main.c puts them into order.
+ */
+#ifndef ADMITD_CLI_COMMANDS_H
+#define ADMITD_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const struct cli_command cmd_approve;
+extern const struct cli_command cmd_catalog_check;
+extern const struct cli_command cmd_catalog_show;
+extern const struct cli_command cmd_deny;
+extern const struct cli_command cmd_evaluate;
+extern const struct cli_command cmd_explain;
+extern const struct cli_command cmd_grant;
+extern const struct cli_command cmd_handoff;
+extern const struct cli_command cmd_outcome;
+extern const struct cli_command cmd_preview;
+extern const struct cli_command cmd_project_list;
+extern const struct cli_command cmd_project_set;
+extern const struct cli_command cmd_project_show;
+extern const struct cli_command cmd_revoke;
+extern const struct cli_command cmd_status;
+extern const struct cli_command cmd_task_submit;
+extern const struct cli_command cmd_token_create;
+extern const struct cli_command cmd_token_list;
+extern const struct cli_command cmd_token_revoke;
+
+#endif
