@@ -43,3 +43,29 @@ EXTRA_DIST += \
   %D%/model/contract.py %D%/model/differential.py %D%/model/entries.py %D%/model/evaluate.py \
   %D%/model/generate.py %D%/model/state.py %D%/model/test_engine.py %D%/model/test_model.py %D%/model/text.py
 # ---- end of tests/vectors, tests/model
+
+# ---- redactor
+if HAVE_CMOCKA
+check_PROGRAMS += test_redact test_redact_growth
+TESTS += test_redact test_redact_growth
+test_redact_SOURCES = %D%/unit/test_redact.c %D%/unit/redact_table.c %D%/unit/redact_table.h
+test_redact_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_redact_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS)
+test_redact_growth_SOURCES = %D%/unit/test_redact_growth.c
+test_redact_growth_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_redact_growth_LDADD = libpolicy.la $(CMOCKA_LIBS)
+endif
+# ---- end of redactor
+
+# ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
+check_PROGRAMS += fuzz_redact
+fuzz_redact_SOURCES = %D%/fuzz/fuzz_redact.c
+fuzz_redact_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_redact_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_redact_LDADD = libpolicy.la
+if !FUZZING
+fuzz_redact_SOURCES += %D%/fuzz/fuzz_replay.c
+endif
+TESTS += %D%/fuzz/replay.sh
+EXTRA_DIST += %D%/fuzz/replay.sh %D%/fuzz/corpus %D%/fuzz/fuzz_replay.c
+# ---- end of tests/fuzz
