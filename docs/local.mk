@@ -1,2 +1,3 @@
 # docs, and what stands at the top of the tree: the tarball carries all that its tests and its readers need.
 EXTRA_DIST += README.md LICENSE .clang-format scripts %D%/architecture.md %D%/adr
+dist_man_MANS += %D%/man/admitctl.1 %D%/man/admit.3
