@@ -1,7 +1,5 @@
 #include "policy/admission.h"
 
-#include "policy/capability.h"
-
 const char *admission_status_name(enum admission_status status)
 {
 	static const char *const names[] = {
@@ -68,41 +66,6 @@ static void write_recovery(struct json_out *out, const char *key, enum recovery_
 		json_out_member_text(out, key, recovery_action_name(recovery));
 }
 
-static void write_strs(struct json_out *out, const char *key, const struct str *items, size_t count)
-{
-	json_out_key(out, key);
-	json_out_begin_array(out);
-	for (size_t i = 0; i < count; i++)
-		json_out_str(out, items[i]);
-	json_out_end_array(out);
-}
-
-static void write_capabilities(struct json_out *out, const struct requirement *requirement)
-{
-	const char *delivery = delivery_kind_name(capability_delivery(requirement->mcp));
-
-	json_out_key(out, "requestedCapabilities");
-	json_out_begin_array(out);
-	for (size_t i = 0; i < requirement->capability_count; i++)
-		json_out_str(out, requirement->capabilities[i].requested);
-	json_out_end_array(out);
-	json_out_key(out, "normalizedCapabilities");
-	json_out_begin_array(out);
-	for (size_t i = 0; i < requirement->capability_count; i++)
-		json_out_str(out, requirement->capabilities[i].canonical);
-	json_out_end_array(out);
-	json_out_key(out, "capabilityClasses");
-	json_out_begin_array(out);
-	for (size_t i = 0; i < requirement->capability_count; i++) {
-		json_out_begin_object(out);
-		json_out_member_str(out, "capability", requirement->capabilities[i].canonical);
-		json_out_member_text(out, "class", capability_class_name(requirement->capabilities[i].class));
-		json_out_member_text(out, "deliveryKind", delivery);
-		json_out_end_object(out);
-	}
-	json_out_end_array(out);
-}
-
 static void write_grant_state(struct json_out *out, const struct evaluation *evaluation)
 {
 	const struct grant_state *grant = &evaluation->grant;
@@ -124,38 +87,20 @@ void admission_write_decision(const struct evaluation *evaluation, struct json_o
 	const struct requirement *requirement = evaluation->requirement;
 
 	json_out_begin_object(out);
-	json_out_member_int(out, "schemaVersion", 1);
-	json_out_member_str(out, "mcpId", requirement->mcp_id);
-	json_out_member_str(out, "agent", requirement->agent);
-	json_out_member_text(out, "requirement", requirement_level_name(requirement));
-	write_capabilities(out, requirement);
+	json_out_members(out, requirement->decision_head);
 	json_out_member_text(out, "mode", admission_mode_name(evaluation->mode));
 	json_out_member_text(out, "status", admission_status_name(evaluation->status));
 	json_out_member_str(out, "reason", evaluation->reason);
 	write_recovery(out, "recoveryAction", evaluation->recovery);
 	write_grant_state(out, evaluation);
-	write_strs(out, "evidenceRefs", requirement->evidence_refs, requirement->evidence_count);
+	json_out_members(out, requirement->decision_tail);
 	json_out_end_object(out);
 }
 
 void admission_write_source(const struct evaluation *evaluation, struct json_out *out)
 {
-	const struct requirement *requirement = evaluation->requirement;
-
 	json_out_begin_object(out);
-	json_out_member_str(out, "requirementKey", requirement->key);
-	json_out_member_str(out, "decisionId", requirement->decision_id);
-	json_out_member_int(out, "sourceRequirementIndex", requirement->source_index);
-	json_out_key(out, "assignment");
-	json_out_begin_object(out);
-	json_out_member_text(out, "type", assignment_type_name(requirement->assignment));
-	json_out_member_str(out, "targetId", requirement->target_id);
-	json_out_end_object(out);
-	json_out_key(out, "fallback");
-	json_out_begin_object(out);
-	json_out_member_text(out, "action", fallback_action_name(requirement->fallback));
-	json_out_member_str(out, "message", requirement->fallback_message);
-	json_out_end_object(out);
+	json_out_members(out, evaluation->requirement->source_head);
 	json_out_member_bool(out, "promptOverlayPresent", evaluation->materialised);
 	json_out_end_object(out);
 }
@@ -180,16 +125,8 @@ void admission_write_evaluations(const struct admission *admission, bool stored_
 
 static void write_subtask(const struct subtask_decision *decision, struct json_out *out)
 {
-	const struct subtask_row *row = decision->row;
-
 	json_out_begin_object(out);
-	json_out_member_str(out, "subtaskId", row->subtask_id);
-	json_out_member_str(out, "agent", row->agent);
-	json_out_member_str(out, "requirementKey", row->requirement_key);
-	json_out_member_str(out, "mcpId", row->mcp_id);
-	json_out_member_str(out, "capability", row->capability);
-	json_out_member_text(out, "class", capability_class_name(row->class));
-	json_out_member_text(out, "deliveryKind", delivery_kind_name(row->delivery));
+	json_out_members(out, decision->row->head);
 	json_out_member_text(out, "status", admission_status_name(decision->status));
 	json_out_member_str(out, "reason", decision->reason);
 	write_recovery(out, "recoveryAction", decision->recovery);
@@ -289,7 +226,7 @@ static void write_primary_requirement(const struct evaluation *evaluation, struc
 	json_out_member_str(out, "requirementKey", requirement->key);
 	json_out_member_str(out, "agent", requirement->agent);
 	json_out_member_str(out, "mcpId", requirement->mcp_id);
-	write_strs(out, "evidenceRefs", requirement->evidence_refs, requirement->evidence_count);
+	json_out_members(out, requirement->decision_tail);
 	json_out_member_str(out, "decisionId", requirement->decision_id);
 	json_out_member_int(out, "sourceRequirementIndex", requirement->source_index);
 }
@@ -306,7 +243,9 @@ static void write_primary_subtask(const struct admission *admission, struct json
 	json_out_member_str(out, "requirementKey", row->requirement_key);
 	json_out_member_str(out, "agent", row->agent);
 	json_out_member_str(out, "mcpId", row->mcp_id);
-	write_strs(out, "evidenceRefs", NULL, 0); /* a subtask gives no evidence of its own */
+	json_out_key(out, "evidenceRefs"); /* a subtask gives none of its own */
+	json_out_begin_array(out);
+	json_out_end_array(out);
 	json_out_member_str(out, "subtaskId", row->subtask_id);
 	json_out_member_str(out, "capability", row->capability);
 }

@@ -66,7 +66,8 @@ int admit_evaluate(const struct admit_catalog *catalog, const char *json, size_t
 
 	if (result == EVALUATE_NOT_JSON) {
 		*ret_fault = (struct admit_fault){.offset = offset};
-		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "not JSON, or a key twice, near byte %zu", offset);
+		(void)snprintf(
+			ret_fault->text, sizeof(ret_fault->text), "not JSON, or a key twice, near byte %zu", offset);
 		return ADMIT_REFUSED;
 	}
 	if (result)

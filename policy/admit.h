@@ -43,8 +43,8 @@ ADMIT_API int admit_contract_version(void);
 ADMIT_API int admit_engine_revision(void);
 
 /* Loads and checks a catalog (1.3). `bytes` NULL: the default catalog. The caller owns *ret_catalog. */
-ADMIT_API int admit_catalog_new(const char *bytes, size_t len, struct admit_catalog **ret_catalog,
-	struct admit_fault *ret_fault);
+ADMIT_API int admit_catalog_new(
+	const char *bytes, size_t len, struct admit_catalog **ret_catalog, struct admit_fault *ret_fault);
 __attribute__((visibility("default"))) void admit_catalog_free(struct admit_catalog *catalog);
 
 /* "sha256:…" of its canonical bytes; borrowed from the catalog. */

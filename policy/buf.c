@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SMALLEST = 256 };
 
@@ -25,8 +24,7 @@ void buf_reset(struct buf *buf)
 	buf->error = 0;
 }
 
-/* Makes room for `more` bytes and the NUL. */
-static int reserve(struct buf *buf, size_t more)
+int buf_reserve(struct buf *buf, size_t more)
 {
 	size_t size = buf->size ? buf->size : SMALLEST;
 	char *bytes;
@@ -37,6 +35,9 @@ static int reserve(struct buf *buf, size_t more)
 		return buf->error = -EMSGSIZE;
 	while (size - buf->len <= more)
 		size *= 2;
+	/* The room itself stays within the ceiling, so that appending into it needs no second look. */
+	if (size > buf->ceiling + 1)
+		size = buf->ceiling + 1;
 	if (size == buf->size)
 		return 0;
 	bytes = realloc(buf->bytes, size);
@@ -45,31 +46,6 @@ static int reserve(struct buf *buf, size_t more)
 	buf->bytes = bytes;
 	buf->size = size;
 	return 0;
-}
-
-void buf_add(struct buf *buf, const void *bytes, size_t len)
-{
-	if (reserve(buf, len))
-		return;
-	if (len)
-		memcpy(buf->bytes + buf->len, bytes, len);
-	buf->len += len;
-	buf->bytes[buf->len] = '\0';
-}
-
-void buf_add_str(struct buf *buf, struct str text)
-{
-	buf_add(buf, text.bytes, text.len);
-}
-
-void buf_puts(struct buf *buf, const char *text)
-{
-	buf_add(buf, text, strlen(text));
-}
-
-void buf_putc(struct buf *buf, char byte)
-{
-	buf_add(buf, &byte, 1);
 }
 
 void buf_printf(struct buf *buf, const char *format, ...)
@@ -81,7 +57,7 @@ void buf_printf(struct buf *buf, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	CHECK(len >= 0);
-	if (reserve(buf, (size_t)len))
+	if (buf_reserve(buf, (size_t)len))
 		return;
 	va_start(args, format);
 	(void)vsnprintf(buf->bytes + buf->len, (size_t)len + 1, format, args);

@@ -7,6 +7,7 @@
 #define ADMITD_POLICY_BUF_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "policy/arena.h"
 #include "policy/check.h"
@@ -24,10 +25,34 @@ void buf_release(struct buf *buf);
 /* Forgets the content and the error, keeps the memory. */
 void buf_reset(struct buf *buf);
 
-void buf_add(struct buf *buf, const void *bytes, size_t len);
-void buf_add_str(struct buf *buf, struct str text);
-void buf_puts(struct buf *buf, const char *text);
-void buf_putc(struct buf *buf, char byte);
+/* Makes room for `more` bytes and the NUL. 0, or the error that is now kept. */
+int buf_reserve(struct buf *buf, size_t more) MUST_USE;
+
+static inline void buf_add(struct buf *buf, const void *bytes, size_t len)
+{
+	if ((buf->size - buf->len <= len || buf->error) && buf_reserve(buf, len))
+		return;
+	if (len)
+		memcpy(buf->bytes + buf->len, bytes, len);
+	buf->len += len;
+	buf->bytes[buf->len] = '\0';
+}
+
+static inline void buf_putc(struct buf *buf, char byte)
+{
+	buf_add(buf, &byte, 1);
+}
+
+static inline void buf_add_str(struct buf *buf, struct str text)
+{
+	buf_add(buf, text.bytes, text.len);
+}
+
+static inline void buf_puts(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Marks the buffer broken with a negative errno, unless it is already. */

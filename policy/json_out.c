@@ -76,21 +76,50 @@ static void escape_byte(struct buf *buf, unsigned char byte)
 	}
 }
 
+/* True for the bytes that a string must escape. */
+static bool needs_escape(unsigned char byte)
+{
+	return byte < 0x20 || byte == '"' || byte == '\\';
+}
+
+/* Whether one of eight bytes needs an escape: whole words are skipped, since almost no text has one. */
+static bool word_needs_escape(const char *bytes)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	const uint64_t tops = 0x8080808080808080u;
+	uint64_t word;
+	uint64_t quote;
+	uint64_t slash;
+
+	memcpy(&word, bytes, sizeof(word));
+	quote = word ^ (ones * '"');
+	slash = word ^ (ones * '\\');
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
+}
+
+static size_t skip_plain(struct str text, size_t at)
+{
+	while (text.len - at >= sizeof(uint64_t) && !word_needs_escape(text.bytes + at))
+		at += sizeof(uint64_t);
+	while (at < text.len && !needs_escape((unsigned char)text.bytes[at]))
+		at++;
+	return at;
+}
+
 static void add_quoted(struct buf *buf, struct str text)
 {
 	size_t start = 0;
 
 	buf_putc(buf, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char byte = (unsigned char)text.bytes[i];
+	for (;;) {
+		size_t end = skip_plain(text, start);
 
-		if (byte >= 0x20 && byte != '"' && byte != '\\')
-			continue;
-		buf_add(buf, text.bytes + start, i - start);
-		escape_byte(buf, byte);
-		start = i + 1;
+		buf_add(buf, text.bytes + start, end - start);
+		if (end == text.len)
+			break;
+		escape_byte(buf, (unsigned char)text.bytes[end]);
+		start = end + 1;
 	}
-	buf_add(buf, text.bytes + start, text.len - start);
 	buf_putc(buf, '"');
 }
 
@@ -147,6 +176,15 @@ void json_out_null(struct json_out *out)
 {
 	before_value(out);
 	buf_puts(out->buf, "null");
+}
+
+void json_out_members(struct json_out *out, struct str members)
+{
+	CHECK(out->depth > 0 && !out->after_key);
+	if (members.len == 0)
+		return;
+	before_value(out);
+	buf_add_str(out->buf, members);
 }
 
 void json_out_raw(struct json_out *out, struct str json)

@@ -46,6 +46,9 @@ void json_out_null(struct json_out *out);
 /* `json` is one complete JSON value that this module wrote before. */
 void json_out_raw(struct json_out *out, struct str json);
 
+/* Members that this module wrote before, without the braces around them; none are fine. */
+void json_out_members(struct json_out *out, struct str members);
+
 /* Shorthands for a key and its value. */
 void json_out_member_str(struct json_out *out, const char *key, struct str value);
 void json_out_member_text(struct json_out *out, const char *key, const char *value);

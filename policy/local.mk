@@ -8,7 +8,8 @@ libpolicy_la_SOURCES = \
   %D%/redact_internal.h %D%/redact_keys.c %D%/redact_patterns.c %D%/redact_values.c \
   %D%/catalog.c %D%/catalog.h %D%/catalog_default.c %D%/catalog_load.c %D%/catalog_load.h %D%/catalog_new.c \
   %D%/capability.c %D%/capability.h %D%/grant_state.c %D%/grant_state.h %D%/health_row.c %D%/health_row.h \
-  %D%/package.c %D%/package.h %D%/package_entry.c %D%/package_join.c %D%/package_parse.h %D%/package_subtask.c \
+  %D%/package.c %D%/package.h %D%/package_entry.c %D%/package_join.c %D%/package_parse.h \
+  %D%/package_render.c %D%/package_subtask.c \
   %D%/admission.c %D%/admission.h %D%/admission_inputs.c %D%/admission_reason.c %D%/admission_reason.h \
   %D%/admission_write.c %D%/decision_diff.c %D%/decision_id.c %D%/decision_id.h %D%/evaluate.c %D%/evaluate.h \
   %D%/projection.c %D%/projection.h %D%/projection_write.c \

@@ -179,7 +179,9 @@ static int compile_parts(struct package_compiler *compiler, const struct parts *
 			return result;
 	}
 	result = package_join(compiler, entries, count);
-	return result ? result : package_read_subtasks(compiler, parts->subtasks);
+	if (!result)
+		result = package_read_subtasks(compiler, parts->subtasks);
+	return result ? result : package_render(compiler);
 }
 
 static int set_digest(struct package *package, const json_t *document)

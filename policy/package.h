@@ -76,6 +76,10 @@ struct requirement {
 	bool has_prohibited; /* by the package-wide union of prohibitions */
 	bool has_deferred;
 	bool has_bounded;
+	/* JSON members of the result that no input changes, rendered once: they are most of its bytes (chapter 6.1). */
+	struct str decision_head; /* from schemaVersion to capabilityClasses */
+	struct str decision_tail; /* evidenceRefs */
+	struct str source_head;   /* all of `source` but promptOverlayPresent */
 };
 
 /* One row of subtaskDecisions, but for what grants and health decide. */
@@ -91,6 +95,7 @@ struct subtask_row {
 	bool is_malformed;
 	bool is_prohibited;
 	const char *fault; /* a literal that says what is malformed; NULL otherwise */
+	struct str head;   /* JSON members from subtaskId to deliveryKind, rendered once */
 };
 
 struct package {

@@ -344,6 +344,7 @@ int package_join(struct package_compiler *compiler, struct entry *entries, size_
 		return result;
 	if (join.requirement_count)
 		qsort(join.requirements, join.requirement_count, sizeof(*join.requirements), compare_requirements);
+	compiler->requirements = join.requirements;
 	compiler->package->requirements = join.requirements;
 	compiler->package->requirement_count = join.requirement_count;
 	return 0;

@@ -19,7 +19,9 @@ struct package_compiler {
 	struct arena *arena; /* the package's */
 	const struct catalog *catalog;
 	const struct package_options *options;
-	bool *prohibited; /* by catalog index: the union over all valid prohibitions of all policies */
+	struct requirement *requirements; /* the package's own, while they are still ours to write */
+	struct subtask_row *rows;         /* the same */
+	bool *prohibited;                 /* by catalog index: the union over all valid prohibitions of all policies */
 };
 
 /* An index of 1.4. */
@@ -83,6 +85,9 @@ int package_join(struct package_compiler *compiler, struct entry *entries, size_
 
 /* Decides all of a subtask that needs no grant or health; fills the package's subtask rows, sorted. 0 or -ENOMEM. */
 int package_read_subtasks(struct package_compiler *compiler, const json_t *subtasks) MUST_USE;
+
+/* Renders the JSON members of requirements and subtask rows that no input changes. 0 or -ENOMEM. */
+int package_render(struct package_compiler *compiler) MUST_USE;
 
 /* A JSON string as str; absent for anything else. Borrowed. */
 struct str package_string(const json_t *value);

@@ -296,6 +296,7 @@ int package_read_subtasks(struct package_compiler *compiler, const json_t *subta
 	}
 	if (reader.row_count)
 		qsort(reader.rows, reader.row_count, sizeof(*reader.rows), compare_rows);
+	compiler->rows = reader.rows;
 	compiler->package->subtasks = reader.rows;
 	compiler->package->subtask_count = reader.row_count;
 	return 0;
