@@ -22,6 +22,8 @@ void buf_reset(struct buf *buf)
 {
 	buf->len = 0;
 	buf->error = 0;
+	if (buf->bytes != NULL)
+		buf->bytes[0] = '\0';
 }
 
 int buf_reserve(struct buf *buf, size_t more)
