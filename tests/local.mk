@@ -31,6 +31,14 @@ TESTS += test_words
 test_words_SOURCES = %D%/unit/test_words.c
 test_words_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_words_LDADD = libpolicy.la $(CMOCKA_LIBS)
+check_PROGRAMS += test_cli_table test_cli_remedy
+TESTS += test_cli_table test_cli_remedy
+test_cli_table_SOURCES = %D%/unit/test_cli_table.c
+test_cli_table_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_cli_table_LDADD = libcli.la libpolicy.la $(CMOCKA_LIBS)
+test_cli_remedy_SOURCES = %D%/unit/test_cli_remedy.c
+test_cli_remedy_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_cli_remedy_LDADD = libcli.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
 # ---- end of cli and words
 
