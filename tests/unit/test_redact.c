@@ -119,9 +119,7 @@ static void no_canary_survives_at_any_length(void **state)
 static void no_canary_survives_a_split_by_what_nobody_sees(void **state)
 {
 	static const char *const splits[] = {"\033[0m", "\033[1;31m", "\033", "\001", "\033]0;title\007",
-		"\xE2\x80\xAE", "\xE2\x81\xA6", "\x7F", "\xE2\x80\x8B",
-		"\xC2\x9B"
-		"0m"};
+		"\xE2\x80\xAE", "\xE2\x81\xA6", "\x7F", "\xE2\x80\x8B", "\302\2330m"};
 
 	(void)state;
 	for (size_t i = 0; i < redact_template_count; i++) {
