@@ -30,7 +30,10 @@ class Command:
 
     def run(self, documents):
         data = "".join(json.dumps(document) + "\n" for document in documents)
-        done = subprocess.run(self.argv, input=data.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        try:
+            done = subprocess.run(self.argv, input=data.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        except OSError as error:
+            sys.exit("%s: %s" % (self.argv[0], error.strerror))
         return done.stdout.splitlines(), "exit %d %s" % (done.returncode, done.stderr.decode(errors="replace")[:200].strip())
 
     def answers(self, documents):

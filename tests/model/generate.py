@@ -36,7 +36,8 @@ UNSAFE = ["", "   ", "\u00a0\ufeff", "a\tb", "a\nb", "a\u0001b", "a\u007fb", "q\
           "https://user:hunter2@example.org/x", "Bearer abcdefghijklmnop", None, 7, 1.5, True, [], {}, ["qa"], {"a": 1}]
 NOT_OBJECTS = [None, 7, -1.5, "x", "", True, False, [], ["x"]]
 NOT_ARRAYS = [None, 7, "x", True, {}, {"0": "filesystem.project.read"}]
-MESSAGES = ["", "go on without it", "  ask   first ", None, 7, ["x"], "\u00e9\u00e8 \U0001f600"]
+MESSAGES = ["", "go on without it", "  ask   first ", None, 7, ["x"], "\u00e9\u00e8 \U0001f600",
+            "a\tb\n\u0001c\u202ed", "\u001b[31mred\u001b[0m  x", "m" * 239 + " n"]
 
 
 class Maker:
@@ -165,7 +166,7 @@ class Maker:
             pool = READS.get(mcp, UNKNOWN) + DEFERRED.get(mcp, []) + PLANNING.get(mcp, [])
             entry["prohibitedCapabilities"] = [self.spelled(item) for item in self.some(pool, 2)]
         if self.chance(0.3):
-            entry["evidenceRefs"] = self.some(["docs/a.md", "src/b.c:12", "a  b", " c ", 7, None, ["x"], {}], 3)
+            entry["evidenceRefs"] = self.some(["docs/a.md", "src/b.c:12", "a  b", " c ", 7, None, ["x"], {}] + MESSAGES, 3)
         if key is None:
             self.keyless_shape(entry, agent, index)
         else:
@@ -311,7 +312,8 @@ class Maker:
                 row.update(self.pick([
                     {"status": "unhealthy", "error": "connect  refused"}, {"status": "disabled", "enabled": False}, {"status": "auth_required"},
                     {"status": "configuration_required"}, {"status": "unknown"}, {"installState": "missing"}, {"enabled": False},
-                    {"checkedAt": "2026-11-30T08:00:00.25+02:00"}]))
+                    {"checkedAt": "2026-11-30T08:00:00.25+02:00"},
+                    {"error": self.pick([text for text in MESSAGES if isinstance(text, str)])}]))
             if self.chance(0.01 if self.is_calm else 0.06):
                 row.update(self.pick([
                     {"mcpId": "slack"}, {"mcpId": " " + mcp}, {"mcpId": None}, {"installState": "absent"}, {"installState": None}, {"status": "ok"},

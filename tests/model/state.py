@@ -1,6 +1,5 @@
 """What is known of the world: health rows and effective grant states (chapter 1.6)."""
 import re
-from datetime import date
 
 from capability import is_packet_read, owner, spellings
 from text import display
@@ -24,9 +23,9 @@ def is_rfc3339(value):
         value)
     if not match:
         return False
-    try:
-        date(int(match[1]), int(match[2]), int(match[3]))
-    except ValueError:
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= month <= 12 or not 1 <= day <= (31, 29 if is_leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]:
         return False
     in_day = int(match[4]) < 24 and int(match[5]) < 60 and int(match[6]) <= 60
     return in_day and (match[9] is None or int(match[9]) < 24 and int(match[10]) < 60)

@@ -13,7 +13,8 @@ MAX_INDEX = 2**53 - 1
 IDENTITY_LIMIT = {"mcpId": 80, "agent": 80, "requirementKey": 160, "decisionId": 160, "targetId": 160, "id": 160}
 NOT_IDENTITIES = {"agent": "unknown", "id": "unknown-subtask"}
 
-_NAME = r"[\w.-]*(?:token|secret|passw(?:or)?d|pwd|api[_ .-]?key|credential|private[_ .-]?key)[\w.-]*"
+_NAME = r"[\w.-]*(?:token|secret|passw(?:or)?d|pwd|api[_ .-]?key|credential|private[_ .-]?key)(?![a-z])[\w.-]*"
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _SECRETS = [re.compile(pattern, re.I) for pattern in (
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----",
     r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse)://\S",
@@ -111,4 +112,6 @@ def normalize(text):
 
 def display(text):
     """A text from outside as it enters a decision (1.10), for text in which there is nothing to redact."""
-    return squeeze("".join(char for char in text if not is_bidi(char)), " ")[:TEXT_LIMIT]
+    visible = (char for char in _ANSI.sub("", text)
+               if char in WHITE_SPACE or not (is_control(char) or is_bidi(char)))
+    return trim(squeeze("".join(visible), " ")[:TEXT_LIMIT])
