@@ -24,6 +24,22 @@ EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad
 TESTS += %D%/scripts/test_scripts.py
 EXTRA_DIST += %D%/scripts/test_scripts.py
 
+# ---- engine
+if HAVE_CMOCKA
+check_PROGRAMS += test_json_out test_catalog test_admission
+TESTS += test_json_out test_catalog test_admission
+test_json_out_SOURCES = %D%/unit/test_json_out.c
+test_json_out_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_json_out_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+test_catalog_SOURCES = %D%/unit/test_catalog.c
+test_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_catalog_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+test_admission_SOURCES = %D%/unit/test_admission.c
+test_admission_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_admission_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+# ---- end of engine
+
 # ---- cli and words
 if HAVE_CMOCKA
 check_PROGRAMS += test_words
@@ -77,3 +93,29 @@ endif
 TESTS += %D%/fuzz/replay.sh
 EXTRA_DIST += %D%/fuzz/replay.sh %D%/fuzz/corpus %D%/fuzz/fuzz_replay.c
 # ---- end of tests/fuzz
+
+# ---- daemon/store: entities, units of work, faults, kills
+if HAVE_CMOCKA
+store_tests = test_store test_store_entities test_store_ledger test_store_kill test_store_fault
+check_PROGRAMS += $(store_tests)
+TESTS += $(store_tests)
+store_fixture = %D%/lib/store_fixture.c %D%/lib/store_fixture.h
+store_test_cppflags = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
+store_test_libs = libstore.la libpolicy.la $(SQLITE_LIBS) $(SODIUM_LIBS) $(CMOCKA_LIBS) $(PTHREAD_LIBS)
+test_store_SOURCES = %D%/unit/test_store.c $(store_fixture)
+test_store_CPPFLAGS = $(store_test_cppflags)
+test_store_LDADD = $(store_test_libs)
+test_store_entities_SOURCES = %D%/unit/test_store_entities.c $(store_fixture)
+test_store_entities_CPPFLAGS = $(store_test_cppflags)
+test_store_entities_LDADD = $(store_test_libs)
+test_store_ledger_SOURCES = %D%/unit/test_store_ledger.c $(store_fixture)
+test_store_ledger_CPPFLAGS = $(store_test_cppflags)
+test_store_ledger_LDADD = $(store_test_libs)
+test_store_kill_SOURCES = %D%/unit/test_store_kill.c $(store_fixture)
+test_store_kill_CPPFLAGS = $(store_test_cppflags)
+test_store_kill_LDADD = $(store_test_libs)
+test_store_fault_SOURCES = %D%/fault/test_store_fault.c %D%/fault/fault_vfs.c %D%/fault/fault_vfs.h $(store_fixture)
+test_store_fault_CPPFLAGS = $(store_test_cppflags)
+test_store_fault_LDADD = $(store_test_libs)
+endif
+# ---- end of daemon/store

@@ -1,0 +1,153 @@
+/* Arena, buffer and JSON writer: what every other room stands on (chapter 3.2). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "policy/cleanup.h"
+#include "policy/json_out.h"
+
+static void an_arena_never_grows_beyond_its_ceiling(void **state)
+{
+	struct arena arena;
+	size_t pieces = 0;
+
+	(void)state;
+	arena_init(&arena, 100 * 1024);
+	while (arena_alloc(&arena, 1000))
+		pieces++;
+	assert_true(arena.failed);
+	assert_true(arena.total <= 100 * 1024);
+	assert_true(pieces >= 90);
+	arena_reset(&arena);
+	assert_false(arena.failed);
+	assert_non_null(arena_alloc(&arena, 1000));
+	arena_release(&arena);
+}
+
+static void a_piece_of_an_arena_is_zeroed_even_after_a_reset(void **state)
+{
+	struct arena arena;
+	unsigned char *piece;
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	piece = arena_alloc(&arena, 500);
+	assert_non_null(piece);
+	memset(piece, 0xAA, 500);
+	arena_reset(&arena);
+	piece = arena_alloc(&arena, 500);
+	assert_non_null(piece);
+	for (size_t i = 0; i < 500; i++)
+		assert_int_equal(piece[i], 0);
+	arena_release(&arena);
+}
+
+static void an_array_whose_size_overflows_is_refused(void **state)
+{
+	struct arena arena;
+
+	(void)state;
+	arena_init(&arena, SIZE_MAX);
+	assert_null(arena_array(&arena, SIZE_MAX / 2, 16));
+	assert_true(arena.failed);
+	arena_release(&arena);
+}
+
+static void a_buffer_keeps_its_first_error_and_its_ceiling(void **state)
+{
+	struct buf buf;
+
+	(void)state;
+	buf_init(&buf, 10);
+	buf_puts(&buf, "12345");
+	buf_puts(&buf, "67890");
+	assert_int_equal(buf_error(&buf), 0);
+	buf_putc(&buf, 'x');
+	assert_int_equal(buf_error(&buf), -EMSGSIZE);
+	buf_reset(&buf);
+	buf_puts(&buf, "again");
+	assert_string_equal(buf_str(&buf).bytes, "again");
+	buf_release(&buf);
+}
+
+/* What this writer writes, another reader reads back: every byte below 0x80 and some above, at every offset of a word. */
+static void every_string_reads_back_as_it_was(void **state)
+{
+	(void)state;
+	for (int byte = 1; byte < 0x80; byte++) {
+		for (size_t offset = 0; offset < 20; offset++) {
+			CLEANUP(json_drop) json_t *value = NULL;
+			char text[24] = "aaaaaaaaaaaaaaaaaaaaaa";
+			struct json_out out;
+			struct buf buf;
+
+			text[offset] = (char)byte;
+			buf_init(&buf, 1000);
+			json_out_init(&out, &buf);
+			json_out_text(&out, text);
+			value = json_loadb(buf_str(&buf).bytes, buf_str(&buf).len, JSON_DECODE_ANY, NULL);
+			assert_non_null(value);
+			assert_string_equal(json_string_value(value), text);
+			buf_release(&buf);
+		}
+	}
+}
+
+static void check_canonical(const char *json, const char *expected)
+{
+	CLEANUP(json_drop) json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
+	struct json_out out;
+	struct buf buf;
+
+	assert_non_null(value);
+	buf_init(&buf, 10000);
+	json_out_init(&out, &buf);
+	json_out_canonical(&out, value);
+	assert_int_equal(buf_error(&buf), 0);
+	assert_string_equal(buf_str(&buf).bytes, expected);
+	buf_release(&buf);
+}
+
+static void canonical_bytes_depend_on_the_value_alone(void **state)
+{
+	(void)state;
+	check_canonical("{ \"b\": 1, \"a\": [ true, null, \"x\" ] }", "{\"a\":[true,null,\"x\"],\"b\":1}");
+	check_canonical("{\"t\\u0065st\":\"t\\u0065st\"}", "{\"test\":\"test\"}");
+	check_canonical("\"\\u00e9\\/\\u001f\\u007f\"", "\"\xc3\xa9/\\u001f\x7f\"");
+	check_canonical("{\"B\":1,\"a\":1,\"aa\":1,\"A\":1}", "{\"A\":1,\"B\":1,\"a\":1,\"aa\":1}");
+	check_canonical("9223372036854775807", "9223372036854775807");
+	check_canonical("{}", "{}");
+	check_canonical("[]", "[]");
+}
+
+static void one_and_one_point_zero_stay_different(void **state)
+{
+	(void)state;
+	check_canonical("1", "1");
+	check_canonical("1.0", "1.0");
+	check_canonical("1e2", "100.0");
+	check_canonical("-0.5", "-0.5");
+	check_canonical("1e300", "1.0000000000000001e+300");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_arena_never_grows_beyond_its_ceiling),
+		cmocka_unit_test(a_piece_of_an_arena_is_zeroed_even_after_a_reset),
+		cmocka_unit_test(an_array_whose_size_overflows_is_refused),
+		cmocka_unit_test(a_buffer_keeps_its_first_error_and_its_ceiling),
+		cmocka_unit_test(every_string_reads_back_as_it_was),
+		cmocka_unit_test(canonical_bytes_depend_on_the_value_alone),
+		cmocka_unit_test(one_and_one_point_zero_stay_different),
+	};
+
+	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
+}
