@@ -56,10 +56,12 @@ test_cli_remedy_SOURCES = %D%/unit/test_cli_remedy.c
 test_cli_remedy_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_cli_remedy_LDADD = libcli.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
+TESTS += %D%/cli/test_cli.py %D%/cli/test_client.py
+EXTRA_DIST += %D%/cli/test_cli.py %D%/cli/test_client.py
 # ---- end of cli and words
 
 # ---- tests/vectors, tests/model: what is decided, written down, and a second evaluator
-TESTS += %D%/model/test_model.py
+TESTS += %D%/model/test_model.py %D%/model/test_engine.py
 EXTRA_DIST += \
   %D%/vectors/README.md %D%/vectors/check.py \
   %D%/vectors/classes.jsonl %D%/vectors/named.jsonl %D%/vectors/random.jsonl \
