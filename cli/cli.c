@@ -257,21 +257,34 @@ int cli_catalog(struct cli *cli, struct catalog **ret_catalog)
 	return CLI_USAGE;
 }
 
-int cli_write_secret(const char *path, const char *secret)
+int cli_secret_open(struct cli_secret *ret_file, const char *path)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	FILE *file;
-	int result;
+	*ret_file = (struct cli_secret){.path = path, .descriptor = -1};
+	if (path == NULL)
+		return 0;
+	ret_file->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return ret_file->descriptor < 0 ? cli_say_error(path, -errno) : 0;
+}
 
-	if (descriptor < 0)
-		return cli_say_error(path, -errno);
-	file = fdopen(descriptor, "w");
-	if (file == NULL) {
-		close(descriptor);
-		return cli_say_error(path, -ENOMEM);
-	}
-	result = fprintf(file, "%s\n", secret) < 0 || fflush(file) != 0 || fsync(descriptor) != 0 ? -errno : 0;
-	if (fclose(file) != 0 && result == 0)
-		result = -errno;
-	return result == 0 ? 0 : cli_say_error(path, result);
+int cli_secret_write(struct cli_secret *file, const char *secret)
+{
+	int error = 0;
+
+	if (file->path == NULL)
+		return 0;
+	if (dprintf(file->descriptor, "%s\n", secret) < 0 || fsync(file->descriptor) != 0)
+		error = -errno;
+	if (close(file->descriptor) != 0 && error == 0)
+		error = -errno;
+	file->descriptor = -1;
+	return error == 0 ? 0 : cli_say_error(file->path, error);
+}
+
+void cli_secret_close(struct cli_secret *file)
+{
+	if (file->descriptor < 0)
+		return;
+	close(file->descriptor);
+	unlink(file->path);
+	file->descriptor = -1;
 }

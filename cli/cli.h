@@ -91,10 +91,18 @@ int cli_number(const struct cli *cli, const char *option, long least, long most,
  * why. */
 int cli_catalog(struct cli *cli, struct catalog **ret_catalog) MUST_USE;
 
-/* Writes a file that only its owner can read, with a line feed; never over an existing one. 0 or an exit code after saying
- * why.
+/* A secret's new file, mode 0600, made before the secret is asked for: what the daemon says once must not be lost to a path that
+ * can't be written. NULL as `path`: no file, and the others do nothing. 0 or an exit code after saying why.
  */
-int cli_write_secret(const char *path, const char *secret) MUST_USE;
+struct cli_secret {
+	const char *path;
+	int descriptor;
+};
+int cli_secret_open(struct cli_secret *ret_file, const char *path) MUST_USE;
+/* Writes secret and line feed. 0 or an exit code after saying why. */
+int cli_secret_write(struct cli_secret *file, const char *secret) MUST_USE;
+/* Closes it, and takes it away again when nothing was written; for CLEANUP(). */
+void cli_secret_close(struct cli_secret *file);
 
 /* The list, ended by NULL, in the order of the help. */
 extern const struct cli_command *const cli_commands[];

@@ -111,17 +111,7 @@ static void show_run(struct cli *cli, const json_t *reply)
 }
 
 /* The run's token is a secret: it goes to a file, or with --json to whoever reads that. */
-static int keep_token(struct cli *cli, const json_t *reply)
-{
-	const char *path = args_text(&cli->args, "token-out");
-	const char *token = document_text(reply, "runToken");
-
-	if (path == NULL || token == NULL)
-		return 0;
-	return cli_write_secret(path, token);
-}
-
-static int show_answer(struct cli *cli, const struct client_reply *reply)
+static int show_answer(struct cli *cli, const struct client_reply *reply, struct cli_secret *file)
 {
 	int result;
 
@@ -131,7 +121,7 @@ static int show_answer(struct cli *cli, const struct client_reply *reply)
 				reply->retry_after_s < 0 ? 1 : reply->retry_after_s);
 		return CLI_REFUSED;
 	}
-	result = keep_token(cli, reply->json);
+	result = cli_secret_write(file, document_text_or_empty(reply->json, "runToken"));
 	if (cli->json)
 		cli_show_raw(cli, reply);
 	else
@@ -143,17 +133,20 @@ static int run(struct cli *cli)
 {
 	const struct remedy_context context = {0};
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	CLEANUP(cli_secret_close) struct cli_secret file = {.descriptor = -1};
 	CLEANUP(body_drop) struct body body;
 	const char *path = path_of(cli);
 	int result;
 
 	body_begin(&body);
 	result = path == NULL ? CLI_USAGE : write_body(cli, &body);
+	if (result == 0)
+		result = cli_secret_open(&file, args_text(&cli->args, "token-out"));
 	if (result != 0)
 		return result;
 	result = cli_call_expecting(cli, "POST", path, body_end(&body), "admission_blocked", &reply);
 	if (result == 0)
-		return show_answer(cli, &reply);
+		return show_answer(cli, &reply, &file);
 	if (!cli->json && strcmp(document_text_or_empty(reply.json, "code"), "admission_blocked") == 0) {
 		show_package(cli, reply.json, "blocked", &context);
 		show_line(cli, "detail", document_text(reply.json, "detail"));

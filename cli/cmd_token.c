@@ -30,50 +30,47 @@ static const char *joined(struct cli *cli, const json_t *items)
 }
 
 /* The secret is shown once: in a file, or alone on standard output where a script reads it. */
-static int show_created(struct cli *cli, const struct client_reply *reply)
+static int show_created(struct cli *cli, const struct client_reply *reply, struct cli_secret *file)
 {
-	const char *out = args_text(&cli->args, "out");
 	const char *secret = document_text(reply->json, "secret");
 	const char *id = document_text_or_empty(reply->json, "id");
-	int result = 0;
+	int result;
 
 	if (secret == NULL) {
 		cli_say("the daemon's answer has no secret");
 		return CLI_REFUSED;
 	}
-	if (out != NULL) {
-		result = cli_write_secret(out, secret);
-		if (result != 0) {
-			cli_say("the token %s was made and its secret is lost; admitctl token revoke %s ends it", id,
-				id);
-			return result;
-		}
-		cli_say("token %s is in %s", id, out);
-		return CLI_DONE;
-	}
-	if (cli->json)
+	result = cli_secret_write(file, secret);
+	if (result != 0)
+		cli_say("token %s was made and its secret is lost; admitctl token revoke %s ends it", id, id);
+	else if (file->path != NULL)
+		cli_say("token %s is in %s", id, file->path);
+	else if (cli->json)
 		cli_show_raw(cli, reply);
 	else
 		buf_printf(&cli->out, "%s\n", secret);
-	return CLI_DONE;
+	return result;
 }
 
 static int run_create(struct cli *cli)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	CLEANUP(cli_secret_close) struct cli_secret file = {.descriptor = -1};
 	CLEANUP(body_drop) struct body body;
 	int result;
 
+	body_begin(&body);
 	if (!args_has(&cli->args, "principal") || !args_has(&cli->args, "role"))
 		return cli_say_usage(cli, "--principal and --role are needed");
-	body_begin(&body);
 	body_option(&body, cli, "principal", "principal");
 	body_list(&body, cli, "roles", "role");
 	body_list(&body, cli, "projects", "project");
 	result = body_expiry(&body, cli);
 	if (result == 0)
+		result = cli_secret_open(&file, args_text(&cli->args, "out"));
+	if (result == 0)
 		result = cli_call(cli, "POST", "/v1/tokens", body_end(&body), &reply);
-	return result != 0 ? result : show_created(cli, &reply);
+	return result != 0 ? result : show_created(cli, &reply, &file);
 }
 
 static int show_list(struct cli *cli, const json_t *tokens)
