@@ -121,3 +121,22 @@ test_store_fault_CPPFLAGS = $(store_test_cppflags)
 test_store_fault_LDADD = $(store_test_libs)
 endif
 # ---- end of daemon/store
+
+# ---- tests/http: the HTTP core, byte by byte
+check_PROGRAMS += http_echo_server
+http_echo_server_SOURCES = %D%/http/echo_server.c
+http_echo_server_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+http_echo_server_LDADD = libhttp.la
+TESTS += %D%/http/test_wire.py %D%/http/test_connections.py
+EXTRA_DIST += %D%/http/test_wire.py %D%/http/test_connections.py %D%/http/wire.py %D%/lib/tap.py
+if HAVE_CMOCKA
+check_PROGRAMS += test_http_json_in test_http_router
+TESTS += test_http_json_in test_http_router
+test_http_json_in_SOURCES = %D%/unit/test_http_json_in.c
+test_http_json_in_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_http_json_in_LDADD = libhttp.la $(CMOCKA_LIBS)
+test_http_router_SOURCES = %D%/unit/test_http_router.c
+test_http_router_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_http_router_LDADD = libhttp.la $(CMOCKA_LIBS)
+endif
+# ---- end of tests/http

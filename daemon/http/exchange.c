@@ -77,8 +77,23 @@ void exchange_drop(struct exchange *exchange)
 	free(exchange);
 }
 
+/* Under the lock. */
+static void count_awake(struct exchange *exchange)
+{
+	exchange->server->asleep -= exchange->is_asleep;
+	exchange->is_asleep = false;
+	(void)pthread_cond_broadcast(&exchange->server->changed);
+}
+
 void exchange_leave(struct exchange *exchange)
 {
+	struct http_server *server = exchange->server;
+
+	(void)pthread_mutex_lock(&server->lock);
+	/* A client that left while it slept is noticed before the library calls for the answer. */
+	count_awake(exchange);
+	server->answering -= exchange->is_answering;
+	(void)pthread_mutex_unlock(&server->lock);
 	unreserve(exchange);
 	exchange_drop(exchange);
 }
@@ -104,7 +119,8 @@ enum exchange_step exchange_cut(struct exchange *exchange)
 
 void exchange_allow(struct exchange *exchange)
 {
-	uint64_t allowed_ms = exchange->server->limits.body_ms + exchange->received / BODY_STEP * 1000;
+	uint64_t allowed_ms =
+		exchange->server->limits.body_ms + exchange->received / BODY_STEP * exchange->server->limits.step_ms;
 
 	conn_mark(exchange->conn, CONN_BODY, exchange->begun_ms + allowed_ms);
 }
@@ -231,15 +247,15 @@ static void unlist_sleeper(struct http_server *server, struct exchange *exchange
 }
 
 /* Counts the connection as asleep unless the server is ending. */
-static bool may_sleep(struct http_server *server)
+static bool may_sleep(struct exchange *exchange)
 {
-	bool may;
+	struct http_server *server = exchange->server;
 
 	(void)pthread_mutex_lock(&server->lock);
-	may = !server->is_quiet && !server->is_stopping;
-	server->asleep += may;
+	exchange->is_asleep = !server->is_quiet && !server->is_stopping;
+	server->asleep += exchange->is_asleep;
 	(void)pthread_mutex_unlock(&server->lock);
-	return may;
+	return exchange->is_asleep;
 }
 
 /* The connection sleeps before anybody else can hear of the request: a holder that is quicker than this
@@ -254,7 +270,7 @@ static enum exchange_step hand_over(struct exchange *exchange)
 	struct http_reply reply;
 	int result;
 
-	if (!may_sleep(server)) {
+	if (!may_sleep(exchange)) {
 		(void)exchange_refuse(exchange, HTTP_PROBLEM_SHUTTING_DOWN, NULL);
 		exchange->reply.close = true;
 		return EXCHANGE_ANSWER;
@@ -344,10 +360,9 @@ enum exchange_step exchange_wake(struct exchange *exchange)
 	if (atomic_load(&exchange->sleep) == EXCHANGE_SLEEPING)
 		return EXCHANGE_WAIT;
 	(void)pthread_mutex_lock(&server->lock);
-	server->asleep--;
+	count_awake(exchange);
 	server->answering++; /* in one step, so that stopping waits for the answer */
 	exchange->is_answering = true;
-	(void)pthread_cond_broadcast(&server->changed);
 	(void)pthread_mutex_unlock(&server->lock);
 	if (atomic_load(&exchange->sleep) == EXCHANGE_ABANDONED) {
 		http_reply_problem(&exchange->reply, &exchange->request, HTTP_PROBLEM_OUTCOME_UNKNOWN,

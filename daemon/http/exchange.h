@@ -82,7 +82,8 @@ struct exchange {
 	bool has_head;
 	bool is_refused; /* `reply` is the answer; what still comes is dropped */
 	bool is_cut;
-	bool is_answering;
+	bool is_asleep;    /* counted in server->asleep; under its lock */
+	bool is_answering; /* counted in server->answering */
 	atomic_int owners;
 	_Atomic(enum exchange_sleep) sleep;
 	uint64_t wake_ms;
@@ -93,7 +94,7 @@ struct exchange {
 /* At the request line. `target` is copied, `target_at` remembered. NULL when memory is out. */
 struct exchange *exchange_new(struct http_server *server, struct conn *conn, void *wire, const char *target) MUST_USE;
 void exchange_drop(struct exchange *exchange);
-/* The connection's own drop: gives its share of the bodies back first. */
+/* The connection's own drop: leaves the server's counts first. */
 void exchange_leave(struct exchange *exchange);
 
 /* Refuses: fills `reply` and drops the body. The connection stays usable: EXCHANGE_READ. */

@@ -251,10 +251,10 @@ enum exchange_step exchange_head(struct exchange *exchange, const struct gate_he
 	exchange->begun_ms = conn_now_ms();
 	exchange->request.path = STR("-");
 	exchange->body_max = HTTP_BODY_MAX;
-	if (fault)
-		return refuse_and_close(exchange, HTTP_PROBLEM_BAD_REQUEST, fault);
 	if (is_too_large(head))
 		return refuse_and_close(exchange, HTTP_PROBLEM_HEADERS_TOO_LARGE, NULL);
+	if (fault)
+		return refuse_and_close(exchange, HTTP_PROBLEM_BAD_REQUEST, fault);
 	exchange->request.method = http_method_find(head->method);
 	if (exchange->request.method == HTTP_METHOD_UNKNOWN)
 		return refuse_and_close(exchange, HTTP_PROBLEM_NOT_IMPLEMENTED, NULL);

@@ -138,8 +138,8 @@ bool gate_is_plain(const struct gate_head *head)
 			return false;
 		end = field->value.bytes + field->value.len;
 	}
-	/* Behind the last field stands the empty line; a NUL in its value or a bare line feed would show here. */
-	return end[0] == '\0' && end[1] == '\0' && end[2] == '\0' && end[3] == '\0';
+	/* Behind the last field stand its CR LF and the empty line's. */
+	return line_follows(end, end + 2) && at(end) + 4 == at(head->method) + head->size;
 }
 
 /* ---- hosts */
@@ -323,7 +323,7 @@ bool gate_is_request_id(struct str id)
 	if (!id.bytes || id.len == 0 || id.len > HTTP_ID_MAX)
 		return false;
 	for (size_t i = 0; i < id.len; i++) {
-		if (!is_alnum(id.bytes[i]) && !strchr("._-", id.bytes[i]))
+		if (!is_alnum(id.bytes[i]) && (id.bytes[i] == '\0' || !strchr("._-", id.bytes[i])))
 			return false;
 	}
 	return true;

@@ -36,11 +36,12 @@ struct gate_head {
 	const char *version;
 	const struct http_pair *fields; /* bytes in the buffer */
 	unsigned fields_count;
+	size_t size; /* from the method to the end of the empty line, as the library counted it */
 };
 
-/* True if the pieces follow each other as a head of plain lines does. The library (0.9.75) hides folded headers, NUL
- * bytes and bare line feeds from its callbacks; all of them leave another gap between two pieces than CR LF and
- * a colon do. Reads the few bytes between the pieces and none behind the last.
+/* True if the pieces follow each other as a head of plain lines does, up to its whole size. The library (0.9.75)
+ * hides folded headers, NUL bytes and bare line feeds from its callbacks; all of them leave another gap between two
+ * pieces than CR LF and a colon do.
  */
 bool gate_is_plain(const struct gate_head *head);
 

@@ -104,7 +104,7 @@ static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *
 	if (!exchange_settle(exchange))
 		return MHD_NO;
 	log_request(exchange);
-	allowed_ms = server->limits.idle_ms + exchange->reply.body.len / ANSWER_STEP * 1000;
+	allowed_ms = server->limits.idle_ms + exchange->reply.body.len / ANSWER_STEP * server->limits.step_ms;
 	conn_mark(exchange->conn, CONN_ANSWERING, conn_now_ms() + allowed_ms);
 	(void)pthread_mutex_lock(&server->lock);
 	server->answering += !exchange->is_answering;
@@ -216,9 +216,11 @@ static enum exchange_step read_head(
 		.version = version,
 		.fields = fields.items,
 	};
+	const union MHD_ConnectionInfo *size = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
 	(void)MHD_get_connection_values_n(wire, MHD_HEADER_KIND, collect_field, &fields);
 	head.fields_count = fields.count;
+	head.size = size ? size->header_size : 0;
 	return exchange_head(exchange, &head);
 }
 
@@ -274,10 +276,6 @@ static void on_completed(void *cls, struct MHD_Connection *wire, void **context,
 	if (!exchange)
 		return;
 	*context = NULL;
-	(void)pthread_mutex_lock(&server->lock);
-	server->answering -= exchange->is_answering;
-	(void)pthread_cond_broadcast(&server->changed);
-	(void)pthread_mutex_unlock(&server->lock);
 	conn_mark_idle(&server->conns, exchange->conn);
 	exchange_leave(exchange);
 }

@@ -25,7 +25,8 @@ struct http_server;
 struct http_limits {
 	uint64_t header_ms;      /* 10 000: from a request's first byte to the end of its headers */
 	uint64_t idle_ms;        /* 60 000: between requests, and for a client that does not read its answer */
-	uint64_t body_ms;        /* 30 000 and a second for each 64 KiB that came */
+	uint64_t body_ms;        /* 30 000 and `step_ms` for each 64 KiB that came */
+	uint64_t step_ms;        /* 1000: what 64 KiB may take, on their way in or out */
 	uint64_t sleep_ms;       /* 60 000: a handed-over request is answered by then: 503 `outcome_unknown` */
 	uint64_t auth_window_ms; /* 60 000 */
 	unsigned auth_failures;  /* 20 in that window from one address */

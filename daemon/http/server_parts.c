@@ -25,6 +25,7 @@ struct http_limits server_limits(const struct http_limits *given)
 	set_default(&limits.header_ms, 10000);
 	set_default(&limits.idle_ms, 60000);
 	set_default(&limits.body_ms, 30000);
+	set_default(&limits.step_ms, 1000);
 	set_default(&limits.sleep_ms, 60000);
 	set_default(&limits.auth_window_ms, 60000);
 	limits.auth_failures = limits.auth_failures ? limits.auth_failures : 20;
