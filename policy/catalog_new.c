@@ -146,12 +146,27 @@ static int load_root(struct catalog_loader *loader, struct catalog *catalog, con
 	return keep_bytes(catalog, root);
 }
 
+static int parse(struct catalog_loader *loader, struct str bytes, json_t **ret_root)
+{
+	json_error_t error;
+	char text[128];
+
+	*ret_root = json_loadb(bytes.bytes, bytes.len, JSON_REJECT_DUPLICATES, &error);
+	if (*ret_root)
+		return 0;
+	/* Out of memory leaves no words, or says so; every fault of the text has words. */
+	if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)
+		return -ENOMEM;
+	/* jansson's own text quotes the input, which may hold a secret. */
+	(void)snprintf(text, sizeof(text), "not JSON (or a key twice) at line %d, column %d", error.line, error.column);
+	return catalog_refuse(loader, text, "%s", "");
+}
+
 int catalog_new(struct str bytes, struct catalog **ret_catalog, struct catalog_fault *ret_fault)
 {
 	CLEANUP(catalog_drop) struct catalog *catalog = calloc(1, sizeof(*catalog));
 	CLEANUP(json_drop) json_t *root = NULL;
 	struct catalog_loader loader = {.fault = ret_fault};
-	json_error_t error;
 	int result;
 
 	if (!catalog)
@@ -163,15 +178,9 @@ int catalog_new(struct str bytes, struct catalog **ret_catalog, struct catalog_f
 	loader.arena = &catalog->arena;
 	if (bytes.len > CATALOG_BYTES_LIMIT)
 		return catalog_refuse(&loader, "a catalog has at most 4 MiB", "%s", "");
-	root = json_loadb(bytes.bytes, bytes.len, JSON_REJECT_DUPLICATES, &error);
-	if (!root) {
-		char text[128];
-
-		/* jansson's own text quotes the input, which may hold a secret. */
-		(void)snprintf(text, sizeof(text), "not JSON (or a key twice) at line %d, column %d", error.line,
-			error.column);
-		return catalog_refuse(&loader, text, "%s", "");
-	}
+	result = parse(&loader, bytes, &root);
+	if (result)
+		return result;
 	result = load_root(&loader, catalog, root);
 	if (result)
 		return result;

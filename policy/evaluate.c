@@ -14,7 +14,10 @@ int evaluate_parse(struct str text, json_t **ret_document, size_t *ret_offset)
 
 	if (!document) {
 		*ret_offset = error.position > 0 ? (size_t)error.position : 0;
-		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : EVALUATE_NOT_JSON;
+		/* Out of memory leaves no words, or says so; every fault of the text has words. */
+		if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)
+			return -ENOMEM;
+		return EVALUATE_NOT_JSON;
 	}
 	*ret_document = document;
 	return 0;

@@ -26,8 +26,12 @@ EXTRA_DIST += %D%/scripts/test_scripts.py
 
 # ---- engine
 if HAVE_CMOCKA
-check_PROGRAMS += test_json_out test_catalog test_admission
-TESTS += test_json_out test_catalog test_admission
+check_PROGRAMS += test_json_out test_catalog test_admission test_policy_alloc
+TESTS += test_json_out test_catalog test_admission test_policy_alloc
+test_policy_alloc_SOURCES = %D%/unit/test_policy_alloc.c
+test_policy_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_policy_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+test_policy_alloc_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 test_json_out_SOURCES = %D%/unit/test_json_out.c
 test_json_out_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_json_out_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
@@ -84,12 +88,22 @@ endif
 # ---- end of redactor
 
 # ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
-check_PROGRAMS += fuzz_redact
+check_PROGRAMS += fuzz_catalog fuzz_package fuzz_redact
+fuzz_catalog_SOURCES = %D%/fuzz/fuzz_catalog.c
+fuzz_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_catalog_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_catalog_LDADD = libpolicy.la
+fuzz_package_SOURCES = %D%/fuzz/fuzz_package.c
+fuzz_package_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_package_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_package_LDADD = libpolicy.la $(JANSSON_LIBS)
 fuzz_redact_SOURCES = %D%/fuzz/fuzz_redact.c
 fuzz_redact_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_redact_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_redact_LDADD = libpolicy.la
 if !FUZZING
+fuzz_catalog_SOURCES += %D%/fuzz/fuzz_replay.c
+fuzz_package_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_redact_SOURCES += %D%/fuzz/fuzz_replay.c
 endif
 TESTS += %D%/fuzz/replay.sh
