@@ -170,7 +170,7 @@ static int run(struct cli *cli)
 }
 
 static const struct args_option options[] = {
-	{"status", 0, ARGS_TEXT, "WORD", "only tasks that are proposed, approved, completed, ..."},
+	{"status", 0, ARGS_TEXT, "WORD", "only tasks of this status: proposed, approved, completed"},
 	{"project", 0, ARGS_TEXT, "ID", "only tasks of this project"},
 	{0},
 };

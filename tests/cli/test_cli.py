@@ -108,6 +108,53 @@ def a_file_that_is_not_there_is_exit_2():
         check("No such file" in err, err)
 
 
+# ---- what is written elsewhere of the command line
+
+def long_options(text):
+    """The long options that a help lists."""
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M))
+
+
+def complete(*words):
+    """What bash offers for the last word."""
+    script = os.path.join(ROOT, "packaging", "admitctl.bash-completion")
+    line = ' '.join("'%s'" % word for word in ("admitctl",) + words)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", 'source "$0"; COMP_WORDS=(%s); COMP_CWORD=%d; _admitctl; printf "%%s\\n" "${COMPREPLY[@]}"'
+         % (line, len(words)), script], stdout=subprocess.PIPE, timeout=60, check=True)
+    return set(done.stdout.decode().split())
+
+
+@test
+def the_completion_offers_what_the_help_lists():
+    equal(complete(""), {name.split()[0] for name in COMMANDS} | {"help"})
+    equal(complete("--"), long_options(admitctl("--help")[1]))
+    for name in COMMANDS:
+        equal(complete(*name.split(), "--"), long_options(admitctl(*name.split(), "--help")[1]), name)
+        if " " in name:
+            check(name.split()[1] in complete(name.split()[0], ""), name)
+    equal(complete("--url", "http://x", "outcome", "run_1", "fa"), {"failed"})
+    equal(complete("token", "create", "--role", "a"), {"approver", "auditor", "admin"})
+
+
+@test
+def the_manual_page_has_every_command_and_option_of_the_help_and_no_other():
+    with open(os.path.join(ROOT, "docs", "man", "admitctl.1"), encoding="utf-8") as file:
+        page = file.read().replace("\\-", "-")
+    parts = dict(re.findall(r"^\.S[SH] (.+)\n((?:(?!\.S[SH]).*\n)*)", page, re.M))
+    equal({title[9:] for title in parts if title.startswith("admitctl ")}, set(COMMANDS))
+    shared = set()
+    for title in ("Of every command", "Reaching the daemon"):
+        shared |= set(re.findall(r"\\fB(--[a-z-]+)\\fR", parts[title]))
+    equal(shared, long_options(admitctl("--help")[1]))
+    for name in COMMANDS:
+        text = admitctl(*name.split(), "--help")[1]
+        own = long_options(text.split("\nOptions of every command")[0])
+        equal(set(re.findall(r"\\fB(--[a-z-]+)\\fR", parts["admitctl " + name])), own, name)
+        for line in text.split("\nExamples\n")[1].splitlines():
+            check(line[2:] in page.replace("\\(aq", "'"), "no example in the page: " + line)
+
+
 # ---- evaluate
 
 @test
