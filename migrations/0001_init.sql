@@ -134,6 +134,7 @@ CREATE TABLE packages (
 CREATE UNIQUE INDEX packages_by_label ON packages (task_id, plan_revision, label)
 	WHERE "end" IS NULL OR "end" <> 'superseded';
 CREATE INDEX packages_by_task ON packages (task_id, position);
+CREATE INDEX packages_to_claim ON packages (task_id, position) WHERE "end" IS NULL;
 CREATE INDEX packages_unfinished ON packages (project_id, sequence) WHERE "end" IS NULL;
 CREATE INDEX packages_held ON packages (hold_since, sequence) WHERE "end" IS NULL AND hold_json IS NOT NULL;
 
@@ -176,6 +177,8 @@ CREATE TABLE grants (
 	CHECK (expires_at IS NULL OR decision = 'approved')
 ) STRICT;
 CREATE INDEX grants_of_package ON grants (package_id, revision) WHERE package_id IS NOT NULL;
+CREATE INDEX grants_by_package ON grants (package_id, sequence) WHERE package_id IS NOT NULL;
+CREATE INDEX grants_by_project ON grants (project_id, sequence);
 CREATE INDEX grants_of_project ON grants (project_id, revision) WHERE package_id IS NULL;
 
 -- What time did. What it will do waits in due_pending, which is work in hand and no record.

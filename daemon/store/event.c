@@ -142,7 +142,7 @@ int store_event_list(struct store_tx *tx, const struct store_event_filter *filte
 	int r;
 
 	sql_select_init(&select, EVENT);
-	sql_select_where_in(&select, "project_id", filter->projects_json);
+	sql_select_where_in(&select, "+project_id", filter->projects_json);
 	sql_select_where(&select, "project_id = ?", filter->project);
 	sql_select_where(&select, "task_id = ?", filter->task);
 	sql_select_where(&select, "package_id = ?", filter->package);

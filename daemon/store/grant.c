@@ -90,7 +90,7 @@ int store_grant_list(struct store_tx *tx, const struct store_grant_filter *filte
 	struct sql_select select;
 
 	sql_select_init(&select, GRANT " FROM grants g");
-	sql_select_where_in(&select, "g.project_id", filter->projects_json);
+	sql_select_where_in(&select, "+g.project_id", filter->projects_json);
 	sql_select_where(&select, "g.project_id = ?", filter->project);
 	sql_select_where(&select, "g.package_id = ?", filter->package);
 	if (filter->latest_only)

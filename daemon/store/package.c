@@ -19,6 +19,12 @@ static const char *const ends[STORE_PACKAGE_END_COUNT] = {NULL, "completed", "fa
 
 /* CROSS JOIN keeps the order of the tables: each query names the one that its index leads to first. */
 #define FROM_PACKAGES " FROM packages p CROSS JOIN tasks t ON t.id = p.task_id"
+/* The planner has no statistics; the indexes that keep the order are named. */
+#define FROM_CLAIMABLE                                                                                               \
+	" FROM tasks t INDEXED BY tasks_to_claim CROSS JOIN packages p INDEXED BY packages_to_claim ON p.task_id = " \
+	"t.id"
+#define FROM_CLAIMABLE_OF_TASK " FROM tasks t CROSS JOIN packages p INDEXED BY packages_to_claim ON p.task_id = t.id"
+#define FROM_HELD " FROM packages p INDEXED BY packages_held CROSS JOIN tasks t ON t.id = p.task_id"
 #define FROM_TASKS " FROM tasks t CROSS JOIN packages p ON p.task_id = t.id"
 
 static void read_state(struct sql *query, struct store_package *package)
@@ -187,10 +193,10 @@ int store_package_list_claimable(struct store_tx *tx, const struct store_claim_f
 
 	if (after && after->is_set)
 		from = *after;
-	sql_select_init(&select, PACKAGE FROM_TASKS);
+	sql_select_init(&select, filter->task.bytes ? PACKAGE FROM_CLAIMABLE_OF_TASK : PACKAGE FROM_CLAIMABLE);
 	sql_select_where_always(&select, "t.status = 'approved'");
-	sql_select_where_in(&select, "t.project_id", filter->projects_json);
-	sql_select_where(&select, "t.project_id = ?", filter->project);
+	sql_select_where_in(&select, "+t.project_id", filter->projects_json);
+	sql_select_where(&select, "+t.project_id = ?", filter->project);
 	sql_select_where(&select, "t.id = ?", filter->task);
 	sql_select_where(&select, "p.agent = ?", filter->agent);
 	sql_select_where_always(&select, "p.\"end\" IS NULL AND " LIVE_RUN " IS NULL AND " OPEN_DEPENDENCIES " = 0");
@@ -216,8 +222,8 @@ int store_package_list_held(struct store_tx *tx, struct str projects_json, int64
 {
 	struct sql_select select;
 
-	sql_select_init(&select, PACKAGE FROM_PACKAGES);
-	sql_select_where_in(&select, "p.project_id", projects_json);
+	sql_select_init(&select, PACKAGE FROM_HELD);
+	sql_select_where_in(&select, "+p.project_id", projects_json);
 	sql_select_where_always(
 		&select, "p.\"end\" IS NULL AND p.hold_json IS NOT NULL AND (p.hold_since, p.sequence) > (?, ?)");
 	sql_select_finish(&select, " ORDER BY p.hold_since, p.sequence LIMIT ?");

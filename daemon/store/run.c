@@ -168,7 +168,7 @@ int store_run_list(struct store_tx *tx, const struct store_run_filter *filter, i
 	struct sql_select select;
 
 	sql_select_init(&select, RUN);
-	sql_select_where_in(&select, "r.project_id", filter->projects_json);
+	sql_select_where_in(&select, "+r.project_id", filter->projects_json);
 	sql_select_where(&select, "r.project_id = ?", filter->project);
 	sql_select_where(&select, "r.task_id = ?", filter->task);
 	sql_select_where(&select, "r.package_id = ?", filter->package);
@@ -193,14 +193,16 @@ static void read_text(struct sql *query, void *row)
 static int use_once(struct store_tx *tx, const struct store_run_grant *row)
 {
 	CLEANUP(sql_end)
-	struct sql query = sql_begin_write(
-		tx, "INSERT INTO grant_uses (grant_id, run_id) VALUES (?, ?) ON CONFLICT (grant_id) DO NOTHING");
+	struct sql query = sql_begin_write(tx,
+		"INSERT INTO grant_uses (grant_id, run_id) SELECT id, ? FROM grants WHERE id = ? AND mode = "
+		"'allow_once' "
+		"ON CONFLICT (grant_id) DO NOTHING");
 	CLEANUP(sql_end) struct sql user = sql_begin(tx, "SELECT run_id FROM grant_uses WHERE grant_id = ?");
 	struct str run;
 	int r;
 
-	sql_bind_str(&query, row->grant);
 	sql_bind_str(&query, row->run);
+	sql_bind_str(&query, row->grant);
 	r = sql_run(&query);
 	if (r)
 		return r;

@@ -121,7 +121,8 @@ void sql_select_init(struct sql_select *select, const char *text);
 void sql_select_where(struct sql_select *select, const char *condition, struct str value);
 /* Adds a condition without a value. */
 void sql_select_where_always(struct sql_select *select, const char *condition);
-/* Adds `column IN` the ids of a JSON array, unless it is absent. */
+/* Adds `column IN` the ids of a JSON array, unless it is absent. Lists give the column as `+column`: they walk in their own
+ * order and leave out what doesn't fit, instead of sorting all that does. */
 void sql_select_where_in(struct sql_select *select, const char *column, struct str json_ids);
 /* Adds what ends the statement: an order, a limit. */
 void sql_select_finish(struct sql_select *select, const char *text);

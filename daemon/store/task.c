@@ -126,7 +126,7 @@ int store_task_list(struct store_tx *tx, const struct store_task_filter *filter,
 	int r;
 
 	sql_select_init(&select, TASK_COLUMNS "NULL FROM tasks");
-	sql_select_where_in(&select, "project_id", filter->projects_json);
+	sql_select_where_in(&select, "+project_id", filter->projects_json);
 	sql_select_where(&select, "project_id = ?", filter->project);
 	sql_select_where(&select, "submitted_principal = ?", filter->submitted_by);
 	sql_select_where(&select, "status = ?", words_str(status));
