@@ -96,7 +96,7 @@ int body_expiry(struct body *body, const struct cli *cli)
 
 int body_read_file(const char *path, json_t **ret_json)
 {
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	size_t offset = 0;
 	int result;
 

@@ -31,7 +31,7 @@ void cli_buf_drop(struct buf *buf)
 void cli_say(const char *format, ...)
 {
 	CLEANUP(free_drop) char *message = NULL;
-	CLEANUP(cli_buf_drop) struct buf shown;
+	CLEANUP(cli_buf_drop) struct buf shown = {0};
 	va_list arguments;
 	int length;
 
@@ -239,7 +239,7 @@ int cli_call(struct cli *cli, const char *method, const char *path, struct str b
 int cli_catalog(struct cli *cli, struct catalog **ret_catalog)
 {
 	const char *path = args_text(&cli->args, "catalog");
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	struct catalog_fault fault = {0};
 	int result = 0;
 

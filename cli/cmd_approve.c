@@ -39,7 +39,7 @@ static int approve(struct cli *cli, struct client_reply *ret_reply)
 {
 	const char *task = args_word(&cli->args, 0);
 	const char *path = cli_printf(cli, "/v1/tasks/%s", cli_segment(cli, task));
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	const char *revision;
 	int result;
 

@@ -91,7 +91,7 @@ static int write_counts(struct cli *cli, const struct catalog *catalog)
 {
 	static const char *const headings[] = {
 		"MCP", "NAME", "DELIVERY", "HEALTH", "SAFE READS", "PLANNING ONLY", "DEFERRED", "ALIASES"};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 
 	table_init(&table, headings, sizeof(headings) / sizeof(headings[0]));
 	for (size_t i = 0; i < catalog->mcp_count; i++) {
@@ -123,7 +123,7 @@ static int run_check(struct cli *cli)
 {
 	const char *path = args_word(&cli->args, 0);
 	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	struct catalog_fault fault = {0};
 	int result;
 

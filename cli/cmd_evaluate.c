@@ -209,7 +209,7 @@ static int take_stream(struct evaluator *evaluator, struct str text)
 
 static int take_file(struct evaluator *evaluator, const char *path)
 {
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	int error;
 
 	evaluator->source = strcmp(path, "-") == 0 ? "standard input" : path;

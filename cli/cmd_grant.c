@@ -211,7 +211,7 @@ static int write_body(struct cli *cli, const struct subject *subject, struct bod
 static int decide(struct cli *cli, const char *decision)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	struct subject subject = {0};
 	int result;
 

@@ -134,7 +134,7 @@ static int run(struct cli *cli)
 	const struct remedy_context context = {0};
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
 	CLEANUP(cli_secret_close) struct cli_secret file = {.descriptor = -1};
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	const char *path = path_of(cli);
 	int result;
 

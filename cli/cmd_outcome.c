@@ -40,7 +40,7 @@ static void show(struct cli *cli, const json_t *reply)
 static int run(struct cli *cli)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	const char *id = args_word(&cli->args, 0);
 	const char *outcome = args_word(&cli->args, 1);
 	int result;

@@ -40,7 +40,7 @@ static void show(struct cli *cli, const json_t *reply)
 static int preview_file(struct cli *cli, const char *path, struct client_reply *ret_reply)
 {
 	CLEANUP(json_drop) json_t *plan = NULL;
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	struct json_out out;
 	int result = body_read_file(path, &plan);
 

@@ -87,7 +87,7 @@ static int show_reply(struct cli *cli, const struct client_reply *reply)
 static int run_set(struct cli *cli)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	int result;
 
 	body_begin(&body);
@@ -113,7 +113,7 @@ static int run_show(struct cli *cli)
 static int show_list(struct cli *cli, const json_t *projects)
 {
 	static const char *const headings[] = {"PROJECT", "NAME", "FOLDER", "DECISIONS"};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 	const json_t *project;
 	size_t index;
 	int error;

@@ -18,7 +18,7 @@ static void table_drop(struct table *table)
 static int show_tasks(struct cli *cli, const json_t *tasks)
 {
 	static const char *const headings[] = {"TASK", "STATUS", "PLAN", "PROJECT", "TITLE"};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 	const json_t *task;
 	size_t index;
 	int error;

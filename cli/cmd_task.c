@@ -25,7 +25,7 @@ static const char *task_id(struct cli *cli, json_t *plan)
 
 static int send(struct cli *cli, const char *id, const json_t *plan, struct client_reply *ret_reply)
 {
-	CLEANUP(cli_buf_drop) struct buf bytes;
+	CLEANUP(cli_buf_drop) struct buf bytes = {0};
 	struct json_out out;
 
 	buf_init(&bytes, 2 * DOCUMENT_LIMIT);

@@ -56,7 +56,7 @@ static int run_create(struct cli *cli)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
 	CLEANUP(cli_secret_close) struct cli_secret file = {.descriptor = -1};
-	CLEANUP(body_drop) struct body body;
+	CLEANUP(body_drop) struct body body = {0};
 	int result;
 
 	body_begin(&body);
@@ -76,7 +76,7 @@ static int run_create(struct cli *cli)
 static int show_list(struct cli *cli, const json_t *tokens)
 {
 	static const char *const headings[] = {"TOKEN", "PRINCIPAL", "ROLES", "PROJECTS", "ENDS"};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 	const json_t *token;
 	size_t index;
 	int error;

@@ -56,7 +56,7 @@ static int token_take(const char *from, struct str text, char **ret_token)
 
 static int token_from_file(const char *path, char **ret_token)
 {
-	CLEANUP(secret_drop) struct buf bytes;
+	CLEANUP(secret_drop) struct buf bytes = {0};
 	struct stat status;
 	int error;
 

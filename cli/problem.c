@@ -58,7 +58,7 @@ static void say_faults(const json_t *problem)
 /* "a, b" of an array of texts under a label; nothing for an empty or absent one. */
 static void say_list(const json_t *problem, const char *key, const char *label)
 {
-	CLEANUP(cli_buf_drop) struct buf list;
+	CLEANUP(cli_buf_drop) struct buf list = {0};
 	const json_t *item;
 	size_t index;
 

@@ -24,7 +24,7 @@ static void add_label(struct cli *cli, const char *label)
 /* Wraps as if the label stood before it, then drops the blanks that it made room with. */
 void show_line(struct cli *cli, const char *label, const char *text)
 {
-	CLEANUP(cli_buf_drop) struct buf wrapped;
+	CLEANUP(cli_buf_drop) struct buf wrapped = {0};
 
 	if (text == NULL || *text == '\0')
 		return;
@@ -124,7 +124,7 @@ static void add_value(struct buf *out, json_t *value)
 
 static void show_change(struct cli *cli, const char *label, const json_t *change)
 {
-	CLEANUP(cli_buf_drop) struct buf text;
+	CLEANUP(cli_buf_drop) struct buf text = {0};
 	const char *path = document_text_or_empty(change, "path");
 
 	buf_init(&text, VALUE_CEILING);
@@ -175,8 +175,8 @@ static const json_t *find_action(const json_t *actions, const char *id)
 
 static void show_action(struct cli *cli, const char *label, const json_t *action, const struct remedy_context *context)
 {
-	CLEANUP(cli_buf_drop) struct buf command;
-	CLEANUP(cli_buf_drop) struct buf why_not;
+	CLEANUP(cli_buf_drop) struct buf command = {0};
+	CLEANUP(cli_buf_drop) struct buf why_not = {0};
 
 	buf_init(&command, VALUE_CEILING);
 	buf_init(&why_not, VALUE_CEILING);

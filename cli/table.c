@@ -141,7 +141,7 @@ static void buf_drop(struct buf *buf)
 
 void table_wrap(struct buf *out, const struct table_style *style, struct str text, size_t indent)
 {
-	CLEANUP(buf_drop) struct buf shown;
+	CLEANUP(buf_drop) struct buf shown = {0};
 
 	buf_init(&shown, TABLE_CEILING);
 	table_text(&shown, text);
@@ -231,7 +231,7 @@ static int cells_grow(struct table *table)
 
 static int cell_fill(struct table *table, struct table_cell *cell, enum table_tone tone, const char *text)
 {
-	CLEANUP(buf_drop) struct buf shown;
+	CLEANUP(buf_drop) struct buf shown = {0};
 
 	buf_init(&shown, TABLE_CEILING);
 	table_text(&shown, (struct str){text, strlen(text)});

@@ -9,7 +9,7 @@
 /* Wire words as people write them: "never_approved" is "never approved". */
 static const char *spaced(struct cli *cli, const char *word)
 {
-	CLEANUP(cli_buf_drop) struct buf text;
+	CLEANUP(cli_buf_drop) struct buf text = {0};
 
 	buf_init(&text, 4096);
 	for (; *word != '\0'; word++)
@@ -49,7 +49,7 @@ static void table_drop(struct table *table)
 int task_view_packages(struct cli *cli, const json_t *packages)
 {
 	static const char *const headings[] = {"PACKAGE", "LABEL", "AGENT", "STATUS", "ATTEMPTS", "HOLD"};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 	const json_t *package;
 	size_t index;
 	int error;

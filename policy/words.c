@@ -316,7 +316,7 @@ static const struct words_row *row_of(enum operator_key key, enum hold_arm arm)
 static int expand(struct arena *arena, const char *template, const char *more, const struct str values[FACT_COUNT],
 	struct str *ret_text)
 {
-	CLEANUP(buf_drop) struct buf out;
+	CLEANUP(buf_drop) struct buf out = {0};
 	int error;
 
 	buf_init(&out, SENTENCE_CEILING);
