@@ -10,6 +10,7 @@
 #include "policy/catalog.h"
 #include "policy/cleanup.h"
 #include "policy/evaluate.h"
+#include "policy/json_parse.h"
 
 /* The public name of an internal struct: never defined, so that nobody looks inside. */
 static struct catalog *inner(const struct admit_catalog *catalog)
@@ -61,13 +62,13 @@ int admit_evaluate(const struct admit_catalog *catalog, const char *json, size_t
 	CLEANUP(json_drop) json_t *document = NULL;
 	struct buf buf;
 	size_t written;
-	size_t offset;
-	int result = evaluate_parse((struct str){json, len}, &document, &offset);
+	struct json_parse_fault where;
+	int result = json_parse((struct str){json, len}, &document, &where);
 
-	if (result == EVALUATE_NOT_JSON) {
-		*ret_fault = (struct admit_fault){.offset = offset};
-		(void)snprintf(
-			ret_fault->text, sizeof(ret_fault->text), "not JSON, or a key twice, near byte %zu", offset);
+	if (result == JSON_PARSE_NOT_JSON) {
+		*ret_fault = (struct admit_fault){.offset = where.offset};
+		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "not JSON, or a key twice, near byte %zu",
+			where.offset);
 		return ADMIT_REFUSED;
 	}
 	if (result)

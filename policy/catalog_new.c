@@ -9,6 +9,7 @@
 #include "policy/cleanup.h"
 #include "policy/decision_id.h"
 #include "policy/json_out.h"
+#include "policy/json_parse.h"
 #include "policy/redact.h"
 #include "policy/text.h"
 
@@ -148,17 +149,13 @@ static int load_root(struct catalog_loader *loader, struct catalog *catalog, con
 
 static int parse(struct catalog_loader *loader, struct str bytes, json_t **ret_root)
 {
-	json_error_t error;
+	struct json_parse_fault where;
 	char text[128];
+	int result = json_parse(bytes, ret_root, &where);
 
-	*ret_root = json_loadb(bytes.bytes, bytes.len, JSON_REJECT_DUPLICATES, &error);
-	if (*ret_root)
-		return 0;
-	/* Out of memory leaves no words, or says so; every fault of the text has words. */
-	if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)
-		return -ENOMEM;
-	/* jansson's own text quotes the input, which may hold a secret. */
-	(void)snprintf(text, sizeof(text), "not JSON (or a key twice) at line %d, column %d", error.line, error.column);
+	if (result != JSON_PARSE_NOT_JSON)
+		return result;
+	(void)snprintf(text, sizeof(text), "not JSON (or a key twice) at line %d, column %d", where.line, where.column);
 	return catalog_refuse(loader, text, "%s", "");
 }
 

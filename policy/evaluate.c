@@ -1,27 +1,8 @@
 #include "policy/evaluate.h"
 
-#include <errno.h>
-
 #include "policy/cleanup.h"
 
 enum { EVALUATE_MEMORY_LIMIT = 64 * 1024 * 1024 };
-
-int evaluate_parse(struct str text, json_t **ret_document, size_t *ret_offset)
-{
-	json_error_t error;
-	json_t *document =
-		json_loadb(text.bytes ? text.bytes : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-
-	if (!document) {
-		*ret_offset = error.position > 0 ? (size_t)error.position : 0;
-		/* Out of memory leaves no words, or says so; every fault of the text has words. */
-		if (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)
-			return -ENOMEM;
-		return EVALUATE_NOT_JSON;
-	}
-	*ret_document = document;
-	return 0;
-}
 
 int evaluate_with(const struct catalog *catalog, const json_t *document,
 	void (*write)(const struct admission *admission, void *arg), void *arg)

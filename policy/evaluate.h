@@ -11,14 +11,7 @@
 #include "policy/buf.h"
 #include "policy/catalog.h"
 
-enum { EVALUATE_RESULT_LIMIT = 64 * 1024 * 1024, EVALUATE_DEPTH_LIMIT = 64 };
-
-enum evaluate_result { EVALUATE_NOT_JSON = 1 };
-
-/* Parses strictly: a key twice, NUL escapes, bytes behind the value are refused. 0 and *ret_document (owned by the caller);
- * EVALUATE_NOT_JSON with *ret_offset, a byte offset; -ENOMEM.
- */
-int evaluate_parse(struct str text, json_t **ret_document, size_t *ret_offset) MUST_USE;
+enum { EVALUATE_RESULT_LIMIT = 64 * 1024 * 1024 };
 
 /* Compiles, decides and appends the result of 1.11. 0, -ENOMEM, or the error of `out`. */
 int evaluate_document(const struct catalog *catalog, const json_t *document, struct buf *out) MUST_USE;

@@ -5,6 +5,7 @@
 #include "policy/check.h"
 #include "policy/cleanup.h"
 #include "policy/evaluate.h"
+#include "policy/json_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,10 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(json_drop) json_t *result = NULL;
 	CLEANUP(buf_release) struct buf once = {0};
 	CLEANUP(buf_release) struct buf twice = {0};
-	size_t offset = 0;
+	struct json_parse_fault fault = {0};
 
-	if (evaluate_parse((struct str){(const char *)data, size}, &document, &offset) != 0) {
-		CHECK(offset <= size);
+	if (json_parse((struct str){(const char *)data, size}, &document, &fault) != 0) {
+		CHECK(fault.offset <= size);
 		return 0;
 	}
 	buf_init(&once, EVALUATE_RESULT_LIMIT);

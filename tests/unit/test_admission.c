@@ -16,6 +16,7 @@
 #include "policy/cleanup.h"
 #include "policy/decision_id.h"
 #include "policy/evaluate.h"
+#include "policy/json_parse.h"
 #include "policy/projection.h"
 
 /* A decision over a document, with all that it borrows. */
@@ -32,12 +33,11 @@ static void decide(struct decided *decided, const char *json)
 {
 	static const struct package_options options = {.believes_envelopes = true};
 	struct catalog_fault fault;
-	size_t offset;
 
 	memset(decided, 0, sizeof(*decided));
 	arena_init(&decided->arena, 1 << 24);
 	assert_int_equal(catalog_new(catalog_default_bytes(), &decided->catalog, &fault), 0);
-	assert_int_equal(evaluate_parse((struct str){json, strlen(json)}, &decided->document, &offset), 0);
+	assert_int_equal(json_parse((struct str){json, strlen(json)}, &decided->document, NULL), 0);
 	assert_int_equal(package_new(decided->catalog, decided->document, &options, &decided->package), 0);
 	assert_int_equal(
 		admission_inputs_read(&decided->arena, decided->catalog, decided->document, &decided->inputs), 0);

@@ -15,6 +15,7 @@
 
 #include "policy/cleanup.h"
 #include "policy/evaluate.h"
+#include "policy/json_parse.h"
 #include "policy/redact.h"
 
 /* Allocations until one fails; negative: none does. */
@@ -110,8 +111,8 @@ static void every_failed_allocation_of_a_decision_is_out_of_memory(void **state)
 	}
 }
 
-/* jansson calls some of its own failed allocations a fault of the text, and gets over others; so a refusal will do, and so will
- * the very same catalog, but never another one.
+/* jansson gets over some failed allocations; the catalog is then the very same one. It loses a byte of the text at others, which
+ * only the guard of json_parse.h notices.
  */
 static void no_failed_allocation_gives_another_catalog(void **state)
 {
@@ -133,7 +134,7 @@ static void no_failed_allocation_gives_another_catalog(void **state)
 		if (result == 0)
 			assert_true(str_equal(catalog->bytes, expected->bytes));
 		else
-			assert_true(result == -ENOMEM || result == CATALOG_REFUSED);
+			assert_int_equal(result, -ENOMEM);
 		assert_true((result == 0) == (catalog != NULL));
 	}
 }
@@ -147,6 +148,6 @@ int main(void)
 
 	if (redact_init())
 		return 1;
-	json_set_alloc_funcs(__wrap_malloc, free);
+	json_parse_guard();
 	return cmocka_run_group_tests_name("policy_alloc", tests, NULL, NULL);
 }
