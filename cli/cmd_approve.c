@@ -76,8 +76,8 @@ static void show_blocked(struct cli *cli, const json_t *problem)
 	buf_putc(&cli->out, '\n');
 }
 
-/* The reason of a package stands among the warnings. */
-static void show_warnings(struct cli *cli, const json_t *reply, const char *package)
+/* The reason of a package stands among the warnings, or is absent. */
+static const char *reason_of(const json_t *reply, const char *package)
 {
 	const json_t *warning;
 	size_t index;
@@ -85,8 +85,9 @@ static void show_warnings(struct cli *cli, const json_t *reply, const char *pack
 	json_array_foreach(json_object_get(reply, "warnings"), index, warning)
 	{
 		if (package != NULL && strcmp(document_text_or_empty(warning, "packageId"), package) == 0)
-			show_line(cli, "why", document_text(warning, "reason"));
+			return document_text(warning, "reason");
 	}
+	return NULL;
 }
 
 static void show_approved(struct cli *cli, const json_t *reply)
@@ -94,13 +95,16 @@ static void show_approved(struct cli *cli, const json_t *reply)
 	const struct remedy_context context = {0};
 	const char *who = document_text(json_object_get(reply, "approvedBy"), "principal");
 	const char *task = document_text_or_empty(reply, "task");
-	const json_t *package;
+	json_t *package;
 	size_t index;
 
 	json_array_foreach(json_object_get(reply, "packages"), index, package)
 	{
+		const char *reason = reason_of(reply, document_text(package, "packageId"));
+
+		if (reason != NULL)
+			json_object_set_new(package, "reason", json_string(reason));
 		show_package(cli, package, "allowed", &context);
-		show_warnings(cli, reply, document_text(package, "packageId"));
 	}
 	buf_putc(&cli->out, '\n');
 	show_head(cli, json_is_true(json_object_get(reply, "alreadyApproved")) ? "approved before" : "approved", task,

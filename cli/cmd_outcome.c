@@ -26,7 +26,7 @@ static void show(struct cli *cli, const json_t *reply)
 		cli_printf(cli, "%s, ended %s", document_text_or_empty(run, "id"),
 			show_time(cli, document_text(run, "endedAt"))));
 	show_line(cli, "package",
-		cli_printf(cli, "%s, %lld attempts, %lld left", document_text_or_empty(package, "status"),
+		cli_printf(cli, "%s, attempts %lld, left %lld", document_text_or_empty(package, "status"),
 			(long long)json_integer_value(json_object_get(package, "attempts")),
 			(long long)json_integer_value(json_object_get(package, "attemptsLeft"))));
 	show_line(cli, "task",

@@ -81,7 +81,7 @@ static void show_one(struct cli *cli, const json_t *package)
 	show_line(cli, "task", document_text(package, "task"));
 	show_line(cli, "agent", document_text(package, "agent"));
 	show_line(cli, "attempts",
-		cli_printf(cli, "%lld, %lld left", (long long)json_integer_value(json_object_get(package, "attempts")),
+		cli_printf(cli, "%lld, left %lld", (long long)json_integer_value(json_object_get(package, "attempts")),
 			(long long)json_integer_value(json_object_get(package, "attemptsLeft"))));
 	if (json_is_object(json_object_get(package, "hold")))
 		show_line(cli, "held",

@@ -58,6 +58,7 @@ static int run(struct cli *cli)
 	task_view_head(cli, reply.json);
 	buf_putc(&cli->out, '\n');
 	result = task_view_packages(cli, json_object_get(reply.json, "packages"));
+	buf_putc(&cli->out, '\n');
 	if (result == 0)
 		show_command(cli, "next", cli_printf(cli, "admitctl preview %s", id));
 	return result;

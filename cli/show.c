@@ -13,9 +13,11 @@ static void add_label(struct cli *cli, const char *label)
 	size_t length = strlen(label) + 2;
 
 	buf_puts(&cli->out, "  ");
-	table_paint(&cli->out, &cli->style, TABLE_DIM);
-	buf_puts(&cli->out, label);
-	table_paint_end(&cli->out, &cli->style, TABLE_DIM);
+	if (*label != '\0') {
+		table_paint(&cli->out, &cli->style, TABLE_DIM);
+		buf_puts(&cli->out, label);
+		table_paint_end(&cli->out, &cli->style, TABLE_DIM);
+	}
 	do
 		buf_putc(&cli->out, ' ');
 	while (++length < LABEL_COLUMN);
@@ -122,7 +124,7 @@ static void add_value(struct buf *out, json_t *value)
 	buf_puts(out, text == NULL ? "?" : text);
 }
 
-static void show_change(struct cli *cli, const char *label, const json_t *change)
+static void show_change(struct cli *cli, const json_t *change)
 {
 	CLEANUP(cli_buf_drop) struct buf text = {0};
 	const char *path = document_text_or_empty(change, "path");
@@ -132,31 +134,29 @@ static void show_change(struct cli *cli, const char *label, const json_t *change
 	add_value(&text, json_object_get(change, "before"));
 	buf_puts(&text, " -> ");
 	add_value(&text, json_object_get(change, "after"));
-	show_line(cli, label, buf_str(&text).bytes);
+	show_line(cli, "", buf_str(&text).bytes);
 }
 
 void show_changes(struct cli *cli, const json_t *item)
 {
 	const char *surface = document_text(json_object_get(item, "comparedWith"), "surface");
 	const json_t *changes = json_object_get(item, "changedInputs");
+	size_t count = json_array_size(changes);
 	const json_t *change;
 	size_t index;
 
 	if (surface == NULL)
 		return;
-	if (json_array_size(changes) == 0) {
-		show_line(cli, "changed", cli_printf(cli, "nothing since %s", surface));
-		return;
-	}
+	show_line(cli, "changed",
+		cli_printf(cli, "%ssince %s%s", count == 0 ? "nothing " : "", surface, count == 0 ? "" : ":"));
 	json_array_foreach(changes, index, change)
 	{
 		if (index == CHANGES_SHOWN) {
-			show_line(cli, "", cli_printf(cli, "and %zu more (--json)", json_array_size(changes) - index));
+			show_line(cli, "", cli_printf(cli, "and %zu more (--json)", count - index));
 			return;
 		}
-		show_change(cli, index == 0 ? "changed" : "", change);
+		show_change(cli, change);
 	}
-	show_line(cli, "", cli_printf(cli, "since %s", surface));
 }
 
 /* The action with that id, or NULL. */
@@ -173,7 +173,8 @@ static const json_t *find_action(const json_t *actions, const char *id)
 	return NULL;
 }
 
-static void show_action(struct cli *cli, const char *label, const json_t *action, const struct remedy_context *context)
+static void show_action(struct cli *cli, const char *label, const json_t *action, const struct remedy_context *context,
+	bool says_why_not)
 {
 	CLEANUP(cli_buf_drop) struct buf command = {0};
 	CLEANUP(cli_buf_drop) struct buf why_not = {0};
@@ -187,7 +188,7 @@ static void show_action(struct cli *cli, const char *label, const json_t *action
 		return;
 	}
 	show_command(cli, label, buf_str(&command).bytes);
-	show_line(cli, "", why_not.len > 1 ? why_not.bytes + 1 : NULL);
+	show_line(cli, "", says_why_not && why_not.len > 1 ? why_not.bytes + 1 : NULL);
 }
 
 void show_remedies(struct cli *cli, const json_t *actions, const struct remedy_context *context)
@@ -197,9 +198,9 @@ void show_remedies(struct cli *cli, const json_t *actions, const struct remedy_c
 
 	if (first == NULL)
 		return;
-	show_action(cli, "to free", first, context);
+	show_action(cli, "to free", first, context, true);
 	if (always != NULL && always != first)
-		show_action(cli, "or always", always, context);
+		show_action(cli, "or always", always, context, false);
 }
 
 /* The reason of the item itself, else of the decision that it carries. */

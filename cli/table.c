@@ -188,7 +188,13 @@ enum table_tone table_tone_find(const char *name)
 		{"failed", TABLE_RED},
 		{"warning", TABLE_AMBER},
 		{"allowed", TABLE_GREEN},
+		{"approved", TABLE_GREEN},
 		{"completed", TABLE_GREEN},
+		{"succeeded", TABLE_GREEN},
+		{"running", TABLE_GREEN},
+		{"ready", TABLE_GREEN},
+		{"denied", TABLE_AMBER},
+		{"revoked", TABLE_AMBER},
 	};
 
 	for (size_t i = 0; name != NULL && i < sizeof(tones) / sizeof(tones[0]); i++) {

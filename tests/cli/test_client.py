@@ -395,8 +395,8 @@ def a_blocked_approval_shows_each_block_and_what_changed(server):
         "actions": actions(allowed=False)}], warnings=[{"packageId": "pkg_2", "label": "docs", "reason": "goes on"}]))
     code, out, err = admitctl(server, "approve", "tracker-42", "--plan-revision", "1")
     equal((code, err), (1, ""))
-    for said in ("BLOCKED  backend", "  changed   grants/fs: approved -> nothing", "since preview", "needs role approver",
-                 "WARNING  docs", "Nothing was approved: 1 of 2"):
+    for said in ("BLOCKED  backend", "  changed   since preview:\n            grants/fs: approved -> nothing\n",
+                 "needs role approver", "WARNING  docs", "Nothing was approved: 1 of 2"):
         check(said in out, "%r is not in\n%s" % (said, out))
 
 
