@@ -32,6 +32,7 @@ const struct redact_secret redact_secrets[] = {
 	{"glpat-abc.def", "***"},
 	{"xoxb-1-a xapp-1-A1B2C3D4", "*** ***"},
 	{"https://hooks.slack.com/services/T0/B0/x", "https://hooks.slack.com/services/***"},
+	{"sk-proj-abcdefghijklmnopqrstuvwx", "***"},
 	{"sk-proj-Abc123 and sk-abcdefghijklmnopqrstuvw", "*** and ***"},
 	{"AKIAIOSFODNN7EXAMPLE", "***"},
 	{"AIzaSyA0123456789abcdefghijklmnopqrstuv", "***"},
