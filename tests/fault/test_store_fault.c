@@ -117,8 +117,9 @@ static void append_events(struct store_fixture *fixture, unsigned count)
 static void a_changed_row_of_the_log_is_found(void **state)
 {
 	static const char *const changes[] = {"type = 'other'", "subject_kind = 'other'", "subject_id = ''",
-		"project_id = 'p'", "actor_token = NULL", "actor_principal = 'another'", "at = at + 1",
-		"payload_json = '{\"n\":2}'", "surface = 'approval'", "hash = zeroblob(32)"};
+		"project_id = 'p'", "task_id = 't'", "package_id = 'pkg_a'", "actor_token = NULL",
+		"actor_principal = 'another'", "at = at + 1", "payload_json = '{\"n\":2}'", "surface = 'approval'",
+		"decision_id = 'd'", "hash = zeroblob(32)"};
 	struct store_fixture *fixture = *state;
 	struct store_chain chain;
 	char text[160];
@@ -135,11 +136,11 @@ static void a_changed_row_of_the_log_is_found(void **state)
 		assert_int_equal(store_fixture_read(fixture, verify_log, &chain), STORE_CHAIN_BROKEN);
 		assert_int_equal(chain.sequence, 3);
 		change_closed_store(fixture,
-			"UPDATE events SET (type, subject_kind, subject_id, project_id, actor_token, actor_principal, "
-			"at, payload_json, "
-			"surface, hash) = (SELECT type, subject_kind, subject_id, project_id, actor_token, "
-			"actor_principal, at, "
-			"payload_json, surface, hash FROM kept k WHERE k.sequence = events.sequence)");
+			"UPDATE events SET (type, subject_kind, subject_id, project_id, task_id, package_id, "
+			"actor_token, "
+			"actor_principal, at, payload_json, surface, decision_id, hash) = (SELECT type, subject_kind, "
+			"subject_id, project_id, task_id, package_id, actor_token, actor_principal, at, payload_json, "
+			"surface, decision_id, hash FROM kept k WHERE k.sequence = events.sequence)");
 	}
 	assert_int_equal(store_fixture_reopen(fixture), 0);
 	assert_int_equal(store_fixture_read(fixture, verify_log, &chain), 0);
