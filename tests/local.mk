@@ -28,6 +28,11 @@ EXTRA_DIST += %D%/scripts/test_scripts.py
 if HAVE_CMOCKA
 check_PROGRAMS += test_json_out test_catalog test_admission test_policy_alloc
 TESTS += test_json_out test_catalog test_admission test_policy_alloc
+check_PROGRAMS += test_libadmit
+TESTS += test_libadmit
+test_libadmit_SOURCES = %D%/unit/test_libadmit.c
+test_libadmit_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+test_libadmit_LDADD = libadmit.la $(CMOCKA_LIBS)
 test_policy_alloc_SOURCES = %D%/unit/test_policy_alloc.c
 test_policy_alloc_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_policy_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
@@ -42,6 +47,8 @@ test_admission_SOURCES = %D%/unit/test_admission.c
 test_admission_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_admission_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
+TESTS += %D%/policy/test_link.sh
+EXTRA_DIST += %D%/policy/test_link.sh
 # ---- end of engine
 
 # ---- cli and words
