@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/store/migrate.h"
 #include "daemon/store/store_private.h"
@@ -88,16 +89,34 @@ static int set_ceiling(struct store *store)
 	return open_result(sqlite3_exec(store->writer.db, text, NULL, NULL, NULL));
 }
 
+static int note_mode(void *arg, int columns, char **values, char **names)
+{
+	(void)columns;
+	(void)names;
+	*(bool *)arg = values[0] && strcmp(values[0], "wal") == 0;
+	return 0;
+}
+
+/* A file system that can't hold the log's shared memory leaves another mode, without an error. */
+static int use_log(struct store *store)
+{
+	bool is_wal = false;
+	int rc = sqlite3_exec(store->writer.db, "PRAGMA journal_mode = WAL", note_mode, &is_wal, NULL);
+
+	if (rc == SQLITE_OK && !is_wal)
+		return -ENOTSUP;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(
+			store->writer.db, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0", NULL, NULL, NULL);
+	return open_result(rc);
+}
+
 /* The log is brought into the file: after a sync that failed, what the log says may be in memory only, and the copy
  * is synced for good. */
 static int settle_log(struct store *store)
 {
-	int rc = sqlite3_exec(store->writer.db,
-		"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0", NULL, NULL,
-		NULL);
+	int rc = sqlite3_wal_checkpoint_v2(store->writer.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 
-	if (rc == SQLITE_OK)
-		rc = sqlite3_wal_checkpoint_v2(store->writer.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	/* A foreign reader may hold the log; then it is copied as far as that reader allows, and later. */
 	return (rc & 0xff) == SQLITE_BUSY ? 0 : open_result(rc);
 }
@@ -150,6 +169,8 @@ static int open_writer(struct store *store)
 		r = make_ours(store);
 	if (r == 0)
 		r = check_version(store);
+	if (r == 0)
+		r = use_log(store);
 	if (r == 0)
 		r = settle_log(store);
 	if (r == 0)
