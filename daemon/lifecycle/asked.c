@@ -42,6 +42,11 @@ const struct asked_root *asked_find(const struct lifecycle_call *call, struct st
 	return find(call->asked, project);
 }
 
+const struct asked_root *asked_first(const struct lifecycle_call *call)
+{
+	return call->asked != NULL ? call->asked->first : NULL;
+}
+
 static struct asked_root *find_or_add(struct lifecycle_call *call, struct str project)
 {
 	struct asked_root *root = find(call->asked, project);

@@ -29,6 +29,8 @@ struct lifecycle_asked {
 
 /* Asks for this root before the next try. 0 or -ENOMEM. */
 int asked_want(struct lifecycle_call *call, const struct store_project *project) MUST_USE;
+/* The first of all that was noted; NULL: nothing. */
+const struct asked_root *asked_first(const struct lifecycle_call *call);
 /* What was noted for the project, asked or not; NULL: nothing. */
 const struct asked_root *asked_find(const struct lifecycle_call *call, struct str project);
 /* Asks what is wanted; a `prepare`. 0. */

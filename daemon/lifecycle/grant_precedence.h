@@ -65,7 +65,7 @@ enum precedence_row {
 /* The row that decides, and the effective state, which borrows from `input`. A state's coverage has at most
  * GRANT_COVERED_LIMIT capabilities; of a longer record those that are needed.
  */
-enum precedence_row grant_precedence(const struct precedence_input *input, struct grant_state *ret_state) MUST_USE;
+enum precedence_row grant_precedence(const struct precedence_input *input, struct grant_state *ret_state);
 
 /* Approved for the current root, not expired, and covering all that is needed: "usable" of 2.4. */
 bool grant_precedence_is_usable(

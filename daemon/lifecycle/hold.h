@@ -21,9 +21,10 @@ struct lifecycle_hold_facts {
 	size_t missing_count;
 	int64_t attempt; /* that used the one-time approval */
 	int64_t expires_at;
-	struct str error;         /* of the health row */
-	int64_t checked_at;       /* of the health row */
-	int64_t package_revision; /* `revisions`, as they are now */
+	int64_t root_revision_then; /* the record's, where the root has changed since */
+	struct str error;           /* of the health row */
+	int64_t checked_at;         /* of the health row */
+	int64_t package_revision;   /* `revisions`, as they are now */
 	int64_t project_revision;
 	int64_t root_revision;
 };
@@ -44,6 +45,9 @@ struct lifecycle_hold {
 	int64_t next_retry_at; /* 0 = null */
 	struct lifecycle_hold_facts facts;
 };
+
+/* Writes a hold as answers show it (2.2), one JSON object. */
+void lifecycle_hold_write(const struct lifecycle_hold *hold, struct json_out *out);
 
 /* `operatorState`. */
 struct lifecycle_state {

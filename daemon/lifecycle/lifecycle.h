@@ -170,6 +170,7 @@ struct lifecycle_stats {
 	uint64_t health_asked;     /* times a server was asked */
 	uint64_t previews_written; /* records of previews on disk */
 	uint64_t previews_folded;  /* the same again within a minute */
+	uint64_t previews_lost;    /* records that could not be written: an alarm */
 };
 void lifecycle_stats_read(struct lifecycle *lifecycle, struct lifecycle_stats *ret);
 

@@ -20,7 +20,6 @@ struct lifecycle_project_put {
 	struct lifecycle_project view;
 
 	/* the lifecycle's own: what opening the path found */
-	struct str opened_path;
 	uint64_t opened_device;
 	uint64_t opened_inode;
 };

@@ -86,6 +86,8 @@ int world_judge(struct world *world, const struct subject *subject, struct verdi
 /* The bounded reads of one requirement, as precedence needs them. */
 int world_needs(struct world *world, const struct requirement *requirement, struct precedence_set *ret) MUST_USE;
 
+/* The result as it is stored, without checkedAt and error texts, into an empty buffer. 0 or -errno. */
+int verdict_result(const struct verdict *verdict, struct buf *ret_result) MUST_USE;
 /* Stores the decision of a verdict; an id that is there must have the same result (2.1), else -EUCLEAN. */
 int verdict_store(struct world *world, const struct verdict *verdict) MUST_USE;
 

@@ -206,18 +206,24 @@ int world_judge(struct world *world, const struct subject *subject, struct verdi
 	return name_inputs(world, ret);
 }
 
+int verdict_result(const struct verdict *verdict, struct buf *ret_result)
+{
+	struct json_out out;
+
+	json_out_init(&out, ret_result);
+	admission_write(&verdict->admission, true, &out);
+	return buf_error(ret_result);
+}
+
 int verdict_store(struct world *world, const struct verdict *verdict)
 {
 	CLEANUP(buf_drop) struct buf buf;
-	struct json_out out;
 	char digest[DIGEST_TEXT_SIZE];
 	struct store_decision row;
 	int r = 0;
 
 	buf_init(&buf, JSON_CEILING);
-	json_out_init(&out, &buf);
-	admission_write(&verdict->admission, true, &out);
-	r = buf_error(&buf);
+	r = verdict_result(verdict, &buf);
 	if (r != 0)
 		return r;
 	digest_text(buf_str(&buf), digest);

@@ -1,0 +1,311 @@
+#include "daemon/lifecycle/grant_make.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/event_log.h"
+#include "policy/cleanup.h"
+#include "policy/redact.h"
+#include "policy/text.h"
+
+enum { SET_CEILING = 1024 * 1024 };
+
+static void buf_drop(struct buf *buf)
+{
+	buf_release(buf);
+}
+
+/* ---- sets */
+
+int grant_make_set(struct world *world, struct grant_set *ret)
+{
+	ret->count = 0;
+	ret->items = arena_array(world->arena, world->catalog->capability_count, sizeof(struct catalog_capability *));
+	return ret->items != NULL ? 0 : -ENOMEM;
+}
+
+struct precedence_set grant_make_view(const struct grant_set *set)
+{
+	return (struct precedence_set){set->items, set->count};
+}
+
+void grant_make_add(struct grant_set *set, const struct precedence_set *more)
+{
+	for (size_t i = 0; i < more->count; i++) {
+		struct precedence_set now = grant_make_view(set);
+
+		if (!precedence_set_has(&now, more->items[i]))
+			set->items[set->count++] = more->items[i];
+	}
+}
+
+void grant_make_remove(struct grant_set *set, const struct precedence_set *less)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->count; i++)
+		if (!precedence_set_has(less, set->items[i]))
+			set->items[kept++] = set->items[i];
+	set->count = kept;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct catalog_capability *const *first = a;
+	const struct catalog_capability *const *second = b;
+
+	return str_compare((*first)->name, (*second)->name);
+}
+
+int grant_make_names(struct world *world, struct grant_set *set, struct str *ret_json, const struct str **ret_names,
+	size_t *ret_count)
+{
+	CLEANUP(buf_drop) struct buf buf;
+	struct str *names = ARENA_ARRAY(world->arena, set->count, struct str);
+	struct json_out out;
+
+	buf_init(&buf, SET_CEILING);
+	if (names == NULL)
+		return -ENOMEM;
+	if (set->count > 1)
+		qsort(set->items, set->count, sizeof(struct catalog_capability *), compare_names);
+	json_out_init(&out, &buf);
+	json_out_begin_array(&out);
+	for (size_t i = 0; i < set->count; i++) {
+		names[i] = set->items[i]->name;
+		json_out_str(&out, names[i]);
+	}
+	json_out_end_array(&out);
+	if (buf_error(&buf) != 0)
+		return buf_error(&buf);
+	*ret_json = arena_str(world->arena, buf_str(&buf));
+	*ret_names = names;
+	*ret_count = set->count;
+	return ret_json->bytes != NULL ? 0 : -ENOMEM;
+}
+
+int grant_make_find(struct world *world, struct str text, const struct catalog_capability **ret_capability)
+{
+	const struct catalog_mcp *owner = NULL;
+	struct capability capability = {0};
+	struct str normalized = {0};
+	int r = 0;
+
+	*ret_capability = NULL;
+	if (!text_is_safe(text))
+		return 0;
+	normalized = text_normalize(world->arena, text);
+	if (normalized.bytes == NULL)
+		return -ENOMEM;
+	owner = capability_owner(world->catalog, normalized);
+	if (owner == NULL || capability_delivery(owner) != DELIVERY_BOUNDED_CONTEXT_PACKET)
+		return 0;
+	r = capability_read(world->arena, world->catalog, owner, text, &capability);
+	if (r == 0 && capability.class == CLASS_BOUNDED_READ_ONLY)
+		*ret_capability = capability.known;
+	return r;
+}
+
+/* ---- the request and the record */
+
+void grant_make_check(const struct lifecycle_grant *grant, int64_t now, struct fault_list *faults)
+{
+	bool is_approval = grant->decision == STORE_GRANT_APPROVED;
+
+	if (!is_approval && grant->expires_at != 0)
+		fault_list_add(faults, "is for approvals only", "/expiresAt");
+	else if (grant->expires_at != 0 && grant->expires_at <= now)
+		fault_list_add(faults, "must be a time to come", "/expiresAt");
+	if (!is_approval && grant->has_capabilities)
+		fault_list_add(faults, "is for approvals only", "/capabilities");
+	if (is_approval && grant->root_revision < 0)
+		fault_list_add(faults, "must be given with an approval", "/rootRevision");
+	if (grant->replace && (!is_approval || grant->package.bytes != NULL))
+		fault_list_add(faults, "is for a project's approvals only", "/replace");
+	if (grant->expected_revision < 0)
+		fault_list_add(faults, "must be a revision", "/expectedRevision");
+}
+
+int grant_make_refusal(struct world *world, const struct store_grant *record, int64_t revision, int result)
+{
+	struct lifecycle_refusal *refusal = &world->call->refusal;
+
+	refusal->revision = revision;
+	if (record != NULL) {
+		refusal->actor = record->actor;
+		refusal->at = record->at;
+		refusal->reason = record->reason;
+	}
+	return result;
+}
+
+int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct str task, struct str dropped_json,
+	int64_t root_revision)
+{
+	struct store_grant row = {
+		.id = store_id_new(world->arena, "grt_"),
+		.project = world->project.id,
+		.package = grant->package,
+		.decision = grant->decision,
+		.capabilities_json = grant->grant.capabilities_json,
+		.dropped_json = dropped_json,
+		.root_revision = root_revision,
+		.expires_at = grant->expires_at,
+		.actor = world->call->actor,
+		.at = world->call->now,
+	};
+	int r = row.id.bytes != NULL ? redact_copy(world->arena, grant->reason, REDACT_REASON, &row.reason) : -ENOMEM;
+
+	if (r != 0)
+		return r;
+	r = store_grant_append(world->tx, &row, grant->expected_revision);
+	if (r == STORE_STALE)
+		return LIFECYCLE_REVISION_CONFLICT;
+	r = call_store_result(r);
+	grant->grant = row;
+	if (r == 0)
+		r = event_log_grant(world, &row, task);
+	return r != 0 ? r : world_reread(world);
+}
+
+/* ---- the impact */
+
+struct ids {
+	struct str *items;
+	size_t count;
+};
+
+static int ids_init(struct world *world, size_t limit, struct ids *ret)
+{
+	ret->count = 0;
+	ret->items = ARENA_ARRAY(world->arena, limit, struct str);
+	return ret->items != NULL ? 0 : -ENOMEM;
+}
+
+int grant_make_impact(struct world *world, const struct reconcile_scope *scope, struct lifecycle_impact *ret)
+{
+	struct reconcile_effect effect;
+	struct ids opens, holds, stays;
+	int r = 0;
+
+	reconcile_effect_init(&effect);
+	r = reconcile_project(world, scope, &effect);
+	if (r == 0)
+		r = ids_init(world, effect.count, &opens);
+	if (r == 0)
+		r = ids_init(world, effect.count, &holds);
+	if (r == 0)
+		r = ids_init(world, effect.count, &stays);
+	if (r != 0)
+		return r;
+	for (const struct reconcile_item *item = effect.first; item != NULL; item = item->next) {
+		if (item->change == RECONCILE_CLEARED)
+			opens.items[opens.count++] = item->package;
+		else if (item->change == RECONCILE_OPENED)
+			holds.items[holds.count++] = item->package;
+		else if (item->is_held)
+			stays.items[stays.count++] = item->package;
+	}
+	*ret = (struct lifecycle_impact){
+		.opens = opens.items,
+		.open_count = opens.count,
+		.holds = holds.items,
+		.hold_count = holds.count,
+		.stays = stays.items,
+		.stay_count = stays.count,
+		.revision = world->project.decision_revision,
+	};
+	return 0;
+}
+
+/* Whether the project's record counts for everything this package reads, over its denial (P1). */
+static int overrides(struct world *world, const struct store_grant *denial, bool *ret)
+{
+	struct store_package row = {0};
+	struct subject subject = {0};
+	struct precedence_set asked;
+	int r = call_store_result(store_package_find(world->tx, denial->package, &row));
+
+	*ret = false;
+	if (r == 0)
+		r = subject_of_row(world, &row, &subject);
+	if (r != 0)
+		return r;
+	asked = (struct precedence_set){subject.asked, subject.asked_count};
+	*ret = subject.asked_count > 0 && world->record.revision > denial->revision &&
+		grant_precedence_is_usable(&world->record, &asked, world->project.root_revision);
+	return 0;
+}
+
+static int list_overrides(struct world *world, struct lifecycle_impact *impact)
+{
+	struct ids ids;
+	int r = world_read_grants(world);
+
+	if (r == 0)
+		r = ids_init(world, world->package_grants.count, &ids);
+	for (size_t i = 0; r == 0 && i < world->package_grants.count; i++) {
+		const struct store_grant *record = &world->package_grants.items[i];
+		bool is_overridden = false;
+
+		if (record->decision != STORE_GRANT_DENIED || record->root_revision != world->project.root_revision)
+			continue;
+		r = overrides(world, record, &is_overridden);
+		if (r == 0 && is_overridden)
+			ids.items[ids.count++] = record->package;
+	}
+	if (r != 0)
+		return r;
+	impact->overrides = ids.items;
+	impact->override_count = ids.count;
+	return 0;
+}
+
+static bool has_id(const struct ids *ids, struct str id)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (str_equal(ids->items[i], id))
+			return true;
+	return false;
+}
+
+/* The task of an opened package, if it is proposed and nothing of it is held now. */
+static int find_freed_plan(struct world *world, struct str package, struct ids *plans)
+{
+	struct store_package row = {0};
+	struct store_package_list packages = {0};
+	int r = call_store_result(store_package_find(world->tx, package, &row));
+
+	if (r != 0 || row.task_status != STORE_TASK_PROPOSED || has_id(plans, row.task))
+		return r;
+	r = call_store_result(store_package_list_of_task(world->tx, row.task, false, &packages));
+	for (size_t i = 0; r == 0 && i < packages.count; i++)
+		if (packages.items[i].hold_json.bytes != NULL)
+			return 0;
+	if (r == 0)
+		plans->items[plans->count++] = row.task;
+	return r;
+}
+
+int grant_make_project_impact(struct world *world, struct lifecycle_impact *impact)
+{
+	struct ids plans;
+	int r = list_overrides(world, impact);
+
+	if (r == 0)
+		r = ids_init(world, impact->open_count, &plans);
+	for (size_t i = 0; r == 0 && i < impact->open_count; i++)
+		r = find_freed_plan(world, impact->opens[i], &plans);
+	if (r != 0)
+		return r;
+	impact->plans = plans.items;
+	impact->plan_count = plans.count;
+	return 0;
+}
+
+int lifecycle_grant(struct lifecycle *lifecycle, struct lifecycle_grant *call)
+{
+	call->call.is_dry = call->dry_run;
+	return call_write(lifecycle, &call->call, call->package.bytes != NULL ? grant_package_run : grant_project_run);
+}

@@ -1,0 +1,216 @@
+#include "daemon/lifecycle/view.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/judged.h"
+#include "daemon/lifecycle/view_make.h"
+#include "policy/cleanup.h"
+
+enum { TASK_ACTIONS = 4 };
+
+/* One read: its transaction is the reader's arena. */
+struct viewing {
+	const struct lifecycle_reader *reader;
+	struct str id;
+	void *ret;
+};
+
+static int view(
+	const struct lifecycle_reader *reader, int (*run)(struct store_tx *tx, void *arg), struct str id, void *ret)
+{
+	struct viewing viewing = {.reader = reader, .id = id, .ret = ret};
+	int r = store_read(reader->lifecycle->store, reader->arena, run, &viewing);
+
+	/* `run` gives results of ours; below zero, and what a busy store says, comes from the store. */
+	return r < 0 ? call_store_result(r) : r;
+}
+
+/* ---- actions of a task */
+
+static int add_action(const struct lifecycle_reader *reader, struct lifecycle_task *task, enum action_id id,
+	enum lifecycle_target target, unsigned roles)
+{
+	struct lifecycle_action *action = &task->actions.items[task->actions.count++];
+
+	CHECK(task->actions.count <= TASK_ACTIONS);
+	*action = (struct lifecycle_action){
+		.id = id,
+		.target = target,
+		.target_id = task->row.id,
+		.body = {.expected_revision = -1, .root_revision = -1, .plan_revision = -1},
+		.takes_reason = true,
+		.roles = roles,
+	};
+	if (id != ACTION_CANCEL_TASK)
+		action->body.plan_revision = task->row.plan_revision;
+	return words_action_label(reader->arena, id, ARM_NONE, task->row.project, &action->label);
+}
+
+static int make_task_actions(struct store_tx *tx, const struct lifecycle_reader *reader, struct lifecycle_task *task)
+{
+	struct lifecycle_call call = {.actor = reader->actor};
+	struct world world = {.call = &call, .tx = tx, .arena = reader->arena};
+	bool is_own = false;
+	int r = judged_is_contributor(&world, &task->row, &is_own);
+
+	task->actions.count = 0;
+	task->actions.items = ARENA_ARRAY(reader->arena, TASK_ACTIONS, struct lifecycle_action);
+	if (task->actions.items == NULL)
+		return -ENOMEM;
+	if (r == 0 && task->row.status == STORE_TASK_PROPOSED && !task->is_blocked) {
+		r = add_action(reader, task, ACTION_APPROVE_PLAN, LIFECYCLE_TARGET_TASK_APPROVAL, LIFECYCLE_APPROVER);
+		task->actions.items[0].is_self_approval = is_own && !reader->lifecycle->allow_self_approval;
+	}
+	if (r == 0 &&
+		(task->row.status == STORE_TASK_PROPOSED || task->row.status == STORE_TASK_APPROVED ||
+			task->row.status == STORE_TASK_FAILED || task->row.status == STORE_TASK_REJECTED))
+		r = add_action(reader, task, ACTION_REQUEST_CHANGES, LIFECYCLE_TARGET_TASK_CHANGES,
+			LIFECYCLE_APPROVER | LIFECYCLE_OPERATOR);
+	if (r == 0 && task->row.status == STORE_TASK_PROPOSED)
+		r = add_action(reader, task, ACTION_REJECT, LIFECYCLE_TARGET_TASK_REJECTION, LIFECYCLE_APPROVER);
+	if (r == 0 &&
+		(task->row.status == STORE_TASK_FAILED || task->row.status == STORE_TASK_CHANGES_REQUESTED ||
+			task->row.status == STORE_TASK_APPROVED))
+		r = add_action(
+			reader, task, ACTION_CANCEL_TASK, LIFECYCLE_TARGET_TASK_CANCELLATION, LIFECYCLE_OPERATOR);
+	return r;
+}
+
+static int run_task(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	struct lifecycle_task *task = viewing->ret;
+	int r = view_make_task(tx, lifecycle_catalog(viewing->reader->lifecycle), viewing->id, task);
+
+	if (r == 0 && !lifecycle_scope_has(&viewing->reader->scope, task->row.project))
+		r = LIFECYCLE_NOT_FOUND;
+	return r != 0 ? r : make_task_actions(tx, viewing->reader, task);
+}
+
+int lifecycle_view_task(const struct lifecycle_reader *reader, struct str id, struct lifecycle_task *ret)
+{
+	return view(reader, run_task, id, ret);
+}
+
+/* ---- a package, judged once more: by L2 what comes out is what is stored */
+
+static int judge_package(
+	struct store_tx *tx, struct lifecycle_call *call, struct world *world, struct lifecycle_package *package)
+{
+	struct store_task task = {0};
+	struct store_package_list packages = {0};
+	struct store_dependency_list edges = {0};
+	struct judged_context context = {.task = &task, .packages = &packages, .dependencies = &edges};
+	struct lifecycle_judged judged = {0};
+	struct subject subject = {0};
+	struct verdict verdict = {0};
+	int r = world_open(tx, call, package->row.project, world);
+
+	if (r == 0)
+		r = call_store_result(store_task_find(tx, package->row.task, &task));
+	if (r == 0)
+		r = call_store_result(store_package_list_of_task(tx, package->row.task, false, &packages));
+	if (r == 0)
+		r = call_store_result(store_dependency_list(tx, package->row.task, &edges));
+	if (r == 0)
+		r = subject_of_row(world, &package->row, &subject);
+	if (r == 0)
+		r = world_judge(world, &subject, &verdict);
+	if (r == 0)
+		r = judged_make(world, &verdict, &context, &judged);
+	if (r != 0)
+		return r;
+	package->has_state = true;
+	package->state = judged.state;
+	package->actions = judged.actions;
+	return 0;
+}
+
+static int run_package(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	const struct lifecycle_reader *reader = viewing->reader;
+	struct lifecycle_package *package = viewing->ret;
+	struct lifecycle_call call = {
+		.lifecycle = reader->lifecycle, .actor = reader->actor, .now = lifecycle_now(reader->lifecycle)};
+	CLEANUP(world_close) struct world world = {0};
+	int r = view_make_package(tx, lifecycle_catalog(reader->lifecycle), viewing->id, package);
+
+	if (r == 0 && !lifecycle_scope_has(&reader->scope, package->row.project))
+		r = LIFECYCLE_NOT_FOUND;
+	if (r != 0 || package->row.end != STORE_PACKAGE_UNFINISHED || package->status == PACKAGE_RUNNING)
+		return r;
+	return judge_package(tx, &call, &world, package);
+}
+
+int lifecycle_view_package(const struct lifecycle_reader *reader, struct str id, struct lifecycle_package *ret)
+{
+	return view(reader, run_package, id, ret);
+}
+
+/* ---- the rest */
+
+static int run_run(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	struct lifecycle_run *run = viewing->ret;
+	int r = view_make_run(tx, viewing->id, run);
+
+	return r == 0 && !lifecycle_scope_has(&viewing->reader->scope, run->row.project) ? LIFECYCLE_NOT_FOUND : r;
+}
+
+int lifecycle_view_run(const struct lifecycle_reader *reader, struct str id, struct lifecycle_run *ret)
+{
+	return view(reader, run_run, id, ret);
+}
+
+static int run_token(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	int r = store_run_find_by_token_hash(tx, viewing->id, viewing->ret);
+
+	return r == STORE_ABSENT ? LIFECYCLE_NOT_FOUND : call_store_result(r);
+}
+
+int lifecycle_find_run_token(
+	struct lifecycle *lifecycle, struct arena *arena, const unsigned char hash[32], struct store_run *ret)
+{
+	const struct lifecycle_reader reader = {.lifecycle = lifecycle, .arena = arena};
+	char hex[2 * RUN_TOKEN_BYTES + 1];
+
+	sodium_bin2hex(hex, sizeof(hex), hash, RUN_TOKEN_BYTES);
+	return view(&reader, run_token, (struct str){hex, sizeof(hex) - 1}, ret);
+}
+
+static int run_project(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+
+	if (!lifecycle_scope_has(&viewing->reader->scope, viewing->id))
+		return LIFECYCLE_NOT_FOUND;
+	return view_make_project(tx, viewing->id, viewing->ret);
+}
+
+int lifecycle_view_project(const struct lifecycle_reader *reader, struct str id, struct lifecycle_project *ret)
+{
+	return view(reader, run_project, id, ret);
+}
+
+static int run_grant(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	struct store_grant *grant = viewing->ret;
+	int r = store_grant_find(tx, viewing->id, grant);
+
+	if (r == STORE_ABSENT || (r == 0 && !lifecycle_scope_has(&viewing->reader->scope, grant->project)))
+		return LIFECYCLE_NOT_FOUND;
+	return call_store_result(r);
+}
+
+int lifecycle_view_grant(const struct lifecycle_reader *reader, struct str id, struct store_grant *ret)
+{
+	return view(reader, run_grant, id, ret);
+}
