@@ -20,9 +20,9 @@ AM_TESTS_ENVIRONMENT = \
 TESTS += %D%/lint/test_lint.py
 EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad
 
-# ---- tests/scripts: what the scripts do to a machine, shown with stand-ins
-TESTS += %D%/scripts/test_scripts.py
-EXTRA_DIST += %D%/scripts/test_scripts.py
+# ---- tests/scripts: what the scripts do to a machine, shown with stand-ins; what the built programs link and their pages say
+TESTS += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
+EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
 
 # ---- engine
 if HAVE_CMOCKA
