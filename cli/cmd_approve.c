@@ -56,7 +56,7 @@ static int approve(struct cli *cli, struct client_reply *ret_reply)
 
 static void show_all(struct cli *cli, const json_t *items, const char *status)
 {
-	const struct remedy_context context = {.takes_plan = true};
+	const struct remedy_context context = {.task = args_word(&cli->args, 0), .takes_plan = true};
 	const json_t *item;
 	size_t index;
 

@@ -108,7 +108,7 @@ static int read_project(struct cli *cli, struct subject *subject, const char *pr
 	if (subject->project != NULL && is_approval(subject))
 		keep(cli, &subject->expected_revision, document_text(reply.json, "decisionRevision"));
 	else if (subject->project != NULL)
-		keep(cli, &subject->expected_revision, grant == NULL ? "0" : document_text(grant, "revision"));
+		keep(cli, &subject->expected_revision, json_is_object(grant) ? document_text(grant, "revision") : "0");
 	return 0;
 }
 

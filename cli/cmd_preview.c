@@ -27,7 +27,7 @@ static void show_next(struct cli *cli, const json_t *reply)
 
 static void show(struct cli *cli, const json_t *reply)
 {
-	const struct remedy_context context = {.takes_plan = true};
+	const struct remedy_context context = {.task = document_text(reply, "task"), .takes_plan = true};
 	const json_t *package;
 	size_t index;
 

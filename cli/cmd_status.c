@@ -75,7 +75,7 @@ static bool is_draft(const json_t *package)
 
 static void show_one(struct cli *cli, const json_t *package)
 {
-	const struct remedy_context context = {.takes_plan = is_draft(package)};
+	const struct remedy_context context = {.task = document_text(package, "task"), .takes_plan = is_draft(package)};
 
 	show_package(cli, package, "?", &context);
 	show_line(cli, "task", document_text(package, "task"));
@@ -112,7 +112,7 @@ static int run_package(struct cli *cli, const char *id)
 static int show_held(struct cli *cli, const json_t *package)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	const struct remedy_context context = {.takes_plan = is_draft(package)};
+	const struct remedy_context context = {.task = args_word(&cli->args, 0), .takes_plan = is_draft(package)};
 	int result = ask_package(cli, document_text_or_empty(package, "id"), &reply);
 
 	if (result == 0)

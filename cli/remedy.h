@@ -12,7 +12,8 @@
 
 /* What an action does not say itself. */
 struct remedy_context {
-	bool takes_plan; /* the task is proposed or sent back: a changed plan may simply be submitted */
+	const char *task; /* NULL: not known */
+	bool takes_plan;  /* the task is proposed or sent back: a changed plan may simply be submitted */
 };
 
 /* Appends the command; false, and nothing appended, for an action that this program has no command for. */

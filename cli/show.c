@@ -239,14 +239,18 @@ void show_package(struct cli *cli, const json_t *item, const char *status, const
 	const char *own = document_text(item, "status");
 	const char *reason = reason_of(item);
 	const char *body = document_text_or_empty(state, "body");
+	const char *id = document_text(item, "packageId");
 
 	if (cli->out.len > 0)
 		buf_putc(&cli->out, '\n');
 	show_head(cli, own == NULL || json_is_integer(json_object_get(item, "status")) ? status : own,
-		document_text(item, "label"), document_text(item, "packageId"));
+		document_text(item, "label"), id == NULL ? document_text(item, "id") : id);
 	show_state(cli, state);
 	if (reason != NULL && strcmp(reason, body) != 0)
 		show_line(cli, "why", reason);
 	show_changes(cli, item);
 	show_remedies(cli, json_object_get(item, "actions"), context);
+	if (json_array_size(json_object_get(item, "actions")) == 0 && context->takes_plan && context->task != NULL &&
+		strcmp(document_text_or_empty(state, "key"), "plan_needs_changes") == 0)
+		show_command(cli, "to free", cli_printf(cli, "admitctl task submit PLAN --id %s", context->task));
 }
