@@ -93,17 +93,6 @@ void conn_mark_headers(struct conn_list *list, struct conn *conn)
 		conn_mark(conn, CONN_HEADERS, conn_now_ms() + list->header_ms);
 }
 
-void conn_mark_idle(struct conn_list *list, struct conn *conn)
-{
-	uint64_t now_ms = conn_now_ms();
-
-	atomic_store(&conn->bytes_mark, CONN_NO_MARK);
-	(void)pthread_mutex_lock(&list->lock);
-	conn->idle_since_ms = now_ms;
-	(void)pthread_mutex_unlock(&list->lock);
-	conn_mark(conn, CONN_IDLE, now_ms + list->idle_ms);
-}
-
 /* Bytes received since the connection began; 0 where the kernel doesn't tell (not TCP). */
 static uint64_t bytes_received(int fd)
 {
@@ -116,6 +105,22 @@ static uint64_t bytes_received(int fd)
 	return info.tcpi_bytes_received;
 }
 
+void conn_mark_answering(struct conn *conn, uint64_t deadline_ms)
+{
+	atomic_store(&conn->bytes_mark, bytes_received(conn->fd));
+	conn_mark(conn, CONN_ANSWERING, deadline_ms);
+}
+
+void conn_mark_idle(struct conn_list *list, struct conn *conn)
+{
+	uint64_t now_ms = conn_now_ms();
+
+	(void)pthread_mutex_lock(&list->lock);
+	conn->idle_since_ms = now_ms;
+	(void)pthread_mutex_unlock(&list->lock);
+	conn_mark(conn, CONN_IDLE, now_ms + list->idle_ms);
+}
+
 /* An idle connection on which bytes arrive is reading headers, though the library has told nothing yet. */
 static void notice_first_byte(struct conn_list *list, struct conn *conn, uint64_t now_ms)
 {
@@ -124,9 +129,7 @@ static void notice_first_byte(struct conn_list *list, struct conn *conn, uint64_
 	uint64_t deadline_ms = atomic_load(&conn->deadline_ms);
 	enum conn_state idle = CONN_IDLE;
 
-	if (mark == CONN_NO_MARK)
-		(void)atomic_compare_exchange_strong(&conn->bytes_mark, &mark, bytes);
-	else if (bytes > mark && atomic_compare_exchange_strong(&conn->state, &idle, CONN_HEADERS))
+	if (bytes > mark && atomic_compare_exchange_strong(&conn->state, &idle, CONN_HEADERS))
 		/* not if the connection's own thread has set another one meanwhile */
 		(void)atomic_compare_exchange_strong(&conn->deadline_ms, &deadline_ms, now_ms + list->header_ms);
 }

@@ -35,10 +35,9 @@ struct conn {
 	_Atomic(enum conn_state) state;
 	_Atomic uint64_t deadline_ms;
 	uint64_t idle_since_ms;
-	_Atomic uint64_t bytes_mark; /* received when it became idle; CONN_NO_MARK: the next sweep finds out */
+	_Atomic uint64_t bytes_mark; /* received when the last request was complete */
 };
 
-#define CONN_NO_MARK UINT64_MAX
 #define CONN_NEVER UINT64_MAX
 
 struct conn_list {
@@ -64,6 +63,8 @@ void conn_remove(struct conn_list *list, struct conn *conn);
 void conn_mark_headers(struct conn_list *list, struct conn *conn);
 /* Between requests. */
 void conn_mark_idle(struct conn_list *list, struct conn *conn);
+/* The request is complete and its answer begins: what comes from now on is the next request. */
+void conn_mark_answering(struct conn *conn, uint64_t deadline_ms);
 /* Any other state, with the time by which it must be over. */
 void conn_mark(struct conn *conn, enum conn_state state, uint64_t deadline_ms);
 

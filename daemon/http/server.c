@@ -105,7 +105,7 @@ static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *
 		return MHD_NO;
 	log_request(exchange);
 	allowed_ms = server->limits.idle_ms + exchange->reply.body.len / ANSWER_STEP * server->limits.step_ms;
-	conn_mark(exchange->conn, CONN_ANSWERING, conn_now_ms() + allowed_ms);
+	conn_mark_answering(exchange->conn, conn_now_ms() + allowed_ms);
 	(void)pthread_mutex_lock(&server->lock);
 	server->answering += !exchange->is_answering;
 	exchange->is_answering = true;

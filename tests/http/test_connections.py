@@ -101,6 +101,18 @@ def headers_sent_byte_by_byte_are_cut_by_the_deadline(_):
 
 
 @test
+def a_request_line_that_never_ends_is_cut_by_the_same_deadline(_):
+    with server("header_ms=200") as running:
+        for wire in (running.wire(), running.wire()):
+            wire.send(b"GET /v1/op")
+            check(wire.is_closed(), "something came")
+        with running.wire() as wire:
+            equal(wire.ask("GET /v1/open HTTP/1.1").status, 200)
+            wire.send(b"GET /v1/op")
+            check(wire.is_closed(), "something came")
+
+
+@test
 def half_a_body_is_cut_by_the_deadline_and_has_no_effect(_):
     with server("body_ms=200") as running, running.wire() as wire:
         wire.send(wire.head("POST /v1/hold HTTP/1.1", "Content-Type: application/json", "Content-Length: 999999") + JSON)

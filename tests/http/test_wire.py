@@ -20,12 +20,22 @@ def refused_and_closed(running, data, status=400, code="bad_request"):
         answer = wire.response()
         equal(answer.status, status, repr(data[:60]))
         equal(answer.code, code, repr(data[:60]))
+        equal(answer.field("connection"), "close")
         check(wire.is_closed(), "the connection lives on after %r" % data[:60])
 
 
 def plain_head(running, first, *fields, token=SECRET):
     with running.wire() as wire:
         return wire.head(first, *fields, token=token)
+
+
+def json_head(wire, path, *fields):
+    return wire.head("POST %s HTTP/1.1" % path, "Content-Type: application/json", *fields)
+
+
+def json_text(size):
+    """A JSON text of that many bytes."""
+    return b'"' + b"y" * (size - 2) + b'"'
 
 
 # ---- malformed heads
@@ -86,7 +96,7 @@ def doubtful_lengths_end_the_connection(running):
 def a_length_that_is_no_number_is_never_taken(running):
     for value in ("+2", "-1", "0x2", "2 ", "2, 2", "99999999999999999999999", ""):
         with running.wire() as wire:
-            wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Content-Length: " + value) + b"{}")
+            wire.send(json_head(wire, "/v1/echo", "Content-Length: " + value) + b"{}")
             while wire.more():
                 pass
             # the library answers these itself and closes, saying its head twice
@@ -289,7 +299,8 @@ def a_browser_that_hides_the_origin_may_not_write(running):
         equal(wire.ask("GET /v1/things/1 HTTP/1.1", "Sec-Fetch-Site: cross-site").status, 403)
         equal(wire.ask("GET / HTTP/1.1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate").status, 200)
         equal(wire.ask("GET /v1/things/1 HTTP/1.1", "Sec-Fetch-Site: same-origin").status, 200)
-        equal(wire.ask("POST /v1/optional HTTP/1.1", "Sec-Fetch-Site: same-origin", "Origin: http://127.0.0.1:%d" % running.port).status, 200)
+        own = "Origin: http://127.0.0.1:%d" % running.port
+        equal(wire.ask("POST /v1/optional HTTP/1.1", "Sec-Fetch-Site: same-origin", own).status, 200)
 
 
 # ---- bodies
@@ -326,11 +337,11 @@ def every_framing_of_a_body_means_the_same(running):
     with running.wire() as wire:
         whole = wire.ask("POST /v1/echo HTTP/1.1", body=JSON).json()
         equal(whole["bytes"], len(JSON))
-        wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Content-Length: %d" % len(JSON)))
+        wire.send(json_head(wire, "/v1/echo", "Content-Length: %d" % len(JSON)))
         for index in range(len(JSON)):
             wire.send(JSON[index:index + 1])
         equal(wire.response().json(), whole)
-        chunked = wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked")
+        chunked = json_head(wire, "/v1/echo", "Transfer-Encoding: chunked")
         wire.send(chunked + b"".join(b"1\r\n%c\r\n" % byte for byte in JSON) + b"0\r\n\r\n")
         equal(wire.response().json(), whole)
         wire.send(chunked + b"%x\r\n" % len(JSON) + JSON + b"\r\n0\r\nX-Trailer: 1\r\n\r\n")
@@ -340,12 +351,12 @@ def every_framing_of_a_body_means_the_same(running):
 @test
 def a_body_over_the_limit_is_refused_before_it_is_read(running):
     with running.wire() as wire:
-        wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Content-Length: %d" % (1024 * 1024 + 1)))
+        wire.send(json_head(wire, "/v1/echo", "Content-Length: %d" % (1024 * 1024 + 1)))
         answer = wire.response()
         equal((answer.status, answer.code), (413, "too_large"))
         check(wire.is_closed(), "open after 413")
     with running.wire() as wire:
-        wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Expect: 100-continue", "Content-Length: 9999999"))
+        wire.send(json_head(wire, "/v1/echo", "Expect: 100-continue", "Content-Length: 9999999"))
         equal(wire.response().status, 413)
         check(wire.is_closed(), "open after 413")
 
@@ -353,7 +364,7 @@ def a_body_over_the_limit_is_refused_before_it_is_read(running):
 @test
 def a_chunked_body_is_cut_at_the_limit_and_the_client_learns_why(running):
     with running.wire() as wire:
-        wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked"))
+        wire.send(json_head(wire, "/v1/echo", "Transfer-Encoding: chunked"))
         try:
             for _ in range(1024):
                 wire.send(b"10000\r\n" + b"y" * 65536 + b"\r\n")
@@ -367,15 +378,14 @@ def a_chunked_body_is_cut_at_the_limit_and_the_client_learns_why(running):
 
 @test
 def a_body_of_exactly_the_limit_is_taken(running):
-    body = b'"' + b"y" * (1024 * 1024 - 2) + b'"'
-    equal(running.once("POST /v1/echo HTTP/1.1", body=body).json()["bytes"], len(body))
-    equal(running.once("POST /v1/document HTTP/1.1", body=b'"' + b"y" * (4 * 1024 * 1024 - 2) + b'"').json()["bytes"], 4 * 1024 * 1024)
+    for path, size in (("/v1/echo", 1024 * 1024), ("/v1/document", 4 * 1024 * 1024)):
+        equal(running.once("POST %s HTTP/1.1" % path, body=json_text(size)).json()["bytes"], size)
 
 
 @test
 def a_client_that_asks_first_is_told_to_go_on(running):
     with running.wire() as wire:
-        wire.send(wire.head("POST /v1/echo HTTP/1.1", "Content-Type: application/json", "Expect: 100-continue", "Content-Length: 2"))
+        wire.send(json_head(wire, "/v1/echo", "Expect: 100-continue", "Content-Length: 2"))
         equal(wire.response().status, 100)
         equal(wire.send(b"{}").response().status, 200)
 
@@ -383,13 +393,13 @@ def a_client_that_asks_first_is_told_to_go_on(running):
 @test
 def bodies_in_flight_are_bounded_in_sum(_):
     with server("bodies_bytes=1000000") as running, running.wire() as first, running.wire() as second:
-        first.send(first.head("POST /v1/document HTTP/1.1", "Content-Type: application/json", "Content-Length: 500002") + b'"' + b"y" * 500000)
+        first.send(json_head(first, "/v1/document", "Content-Length: 500002") + json_text(500002)[:-1])
         running.wait_for(lambda connections, sleepers, size: size > 500000)
-        answer = second.ask("POST /v1/document HTTP/1.1", body=b'"' + b"y" * 500000 + b'"')
+        answer = second.ask("POST /v1/document HTTP/1.1", body=json_text(500002))
         equal((answer.status, answer.code, answer.field("retry-after")), (503, "queue_full", "1"))
         equal(first.send(b'"').response().json()["bytes"], 500002)
         running.wait_for(lambda connections, sleepers, size: size == 0)
-        equal(second.ask("POST /v1/document HTTP/1.1", body=b'"' + b"y" * 500000 + b'"').status, 200)
+        equal(second.ask("POST /v1/document HTTP/1.1", body=json_text(500002)).status, 200)
 
 
 @test
@@ -409,9 +419,11 @@ def broken_json_is_told_with_its_place_and_without_its_text(running):
 @test
 def every_fault_of_a_shape_is_told_at_once(running):
     with running.wire() as wire:
-        answer = wire.ask("POST /v1/shape HTTP/1.1", body=b'{"name":"far too long a name","decision":"maybe","inner":{"count":11,"x":1},"nmae":1}')
+        faulty = b'{"name":"far too long a name","decision":"maybe","inner":{"count":11,"x":1},"nmae":1}'
+        answer = wire.ask("POST /v1/shape HTTP/1.1", body=faulty)
         equal((answer.status, answer.code), (422, "invalid_document"))
-        equal(sorted(fault["pointer"] for fault in answer.json()["faults"]), ["/decision", "/inner/count", "/inner/x", "/name", "/nmae"])
+        equal(sorted(fault["pointer"] for fault in answer.json()["faults"]),
+              ["/decision", "/inner/count", "/inner/x", "/name", "/nmae"])
         answer = wire.ask("POST /v1/shape HTTP/1.1")
         equal(sorted(fault["pointer"] for fault in answer.json()["faults"]), ["/decision", "/name"])
         equal([fault["pointer"] for fault in wire.ask("POST /v1/shape HTTP/1.1", body=b"[]").json()["faults"]], [""])

@@ -132,11 +132,13 @@ class Server:
         return tuple(int(word) for word in self.ask("figures")[1:])
 
     def wait_for(self, condition):
-        """Asks for the figures until condition(*figures) holds; a test that waits in vain is ended from outside."""
-        for _ in range(200000):
+        """Asks for the figures until condition(*figures) holds."""
+        pause = threading.Event()  # never set: it leaves the processor to the server between two questions
+        for _ in range(TIMEOUT_S * 200):
             figures = self.figures()
             if condition(*figures):
                 return figures
+            pause.wait(0.005)
         raise TimeoutError("the figures stayed %r" % (figures,))
 
     def wire(self):
