@@ -161,3 +161,23 @@ test_http_router_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_http_router_LDADD = libhttp.la $(CMOCKA_LIBS)
 endif
 # ---- end of tests/http
+
+# ---- daemon/lifecycle: chapter 2 on a real store, without HTTP
+if HAVE_CMOCKA
+lifecycle_tests = test_grant_precedence test_package_status test_lifecycle_way
+check_PROGRAMS += $(lifecycle_tests)
+TESTS += $(lifecycle_tests)
+lifecycle_fixture = %D%/lib/lifecycle_fixture.c %D%/lib/lifecycle_fixture.h $(store_fixture)
+lifecycle_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+lifecycle_test_libs = liblifecycle.la libstore.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS)
+test_grant_precedence_SOURCES = %D%/unit/test_grant_precedence.c
+test_grant_precedence_CPPFLAGS = $(lifecycle_test_cppflags)
+test_grant_precedence_LDADD = $(lifecycle_test_libs)
+test_package_status_SOURCES = %D%/unit/test_package_status.c
+test_package_status_CPPFLAGS = $(lifecycle_test_cppflags)
+test_package_status_LDADD = $(lifecycle_test_libs)
+test_lifecycle_way_SOURCES = %D%/unit/test_lifecycle_way.c $(lifecycle_fixture)
+test_lifecycle_way_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_way_LDADD = $(lifecycle_test_libs)
+endif
+# ---- end of daemon/lifecycle
