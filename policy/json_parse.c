@@ -21,7 +21,9 @@ void json_parse_guard(void)
 	json_set_alloc_funcs(guarded_malloc, free);
 }
 
-/* The position of the first bracket that is nested too deep, or text.len. Recursion over what was parsed relies on it. */
+/* The position of the first bracket of the first value that is nested too deep, or text.len. Recursion over what was parsed relies
+ * on it.
+ */
 static size_t find_too_deep(struct str text)
 {
 	unsigned depth = 0;
@@ -40,29 +42,55 @@ static size_t find_too_deep(struct str text)
 		} else if (byte == '[' || byte == '{') {
 			if (++depth > JSON_PARSE_DEPTH_LIMIT)
 				return i;
-		} else if ((byte == ']' || byte == '}') && depth) {
-			depth--;
+		} else if ((byte == ']' || byte == '}') && (depth == 0 || --depth == 0)) {
+			break;
 		}
 	}
 	return text.len;
 }
 
-static int parse_flat_enough(struct str text, json_t **ret_value, struct json_parse_fault *ret_fault)
+static int refuse_depth(struct str text, size_t at, struct json_parse_fault *fault)
 {
+	*fault = (struct json_parse_fault){.kind = JSON_PARSE_TOO_DEEP, .offset = at, .line = 1, .column = 1};
+	for (size_t i = 0; i < at; i++) {
+		fault->column++;
+		if (text.bytes[i] == '\n') {
+			fault->line++;
+			fault->column = 1;
+		}
+	}
+	return JSON_PARSE_NOT_JSON;
+}
+
+static enum json_parse_kind kind_of(const json_error_t *error)
+{
+	if (json_error_code(error) == json_error_duplicate_key)
+		return JSON_PARSE_DUPLICATE;
+	return json_error_code(error) == json_error_premature_end_of_input ? JSON_PARSE_CUT_OFF : JSON_PARSE_SYNTAX;
+}
+
+static int parse(struct str text, size_t flags, json_t **ret_value, size_t *ret_used, struct json_parse_fault *fault)
+{
+	size_t too_deep = find_too_deep(text);
 	json_error_t error;
 	json_t *value;
 
+	if (too_deep < text.len)
+		return refuse_depth(text, too_deep, fault);
 	memory_ran_out = false;
-	value = json_loadb(text.bytes ? text.bytes : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	flags |= JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+	value = json_loadb(text.bytes ? text.bytes : "", text.len, flags, &error);
 	if (value && !memory_ran_out) {
 		*ret_value = value;
+		*ret_used = error.position > 0 ? (size_t)error.position : 0;
 		return 0;
 	}
 	json_decref(value);
 	/* Without the guard, out of memory leaves no words or says so; every fault of the text has words. */
 	if (memory_ran_out || !error.text[0] || json_error_code(&error) == json_error_out_of_memory)
 		return -ENOMEM;
-	*ret_fault = (struct json_parse_fault){
+	*fault = (struct json_parse_fault){
+		.kind = kind_of(&error),
 		.offset = error.position > 0 ? (size_t)error.position : 0,
 		.line = error.line,
 		.column = error.column,
@@ -72,20 +100,15 @@ static int parse_flat_enough(struct str text, json_t **ret_value, struct json_pa
 
 int json_parse(struct str text, json_t **ret_value, struct json_parse_fault *ret_fault)
 {
-	size_t too_deep = find_too_deep(text);
 	struct json_parse_fault ignored;
-	struct json_parse_fault *fault = ret_fault ? ret_fault : &ignored;
+	size_t used;
 
-	if (too_deep == text.len)
-		return parse_flat_enough(text, ret_value, fault);
-	*fault = (struct json_parse_fault){.offset = too_deep, .line = 1};
-	for (size_t i = 0; i < too_deep; i++) {
-		if (text.bytes[i] == '\n') {
-			fault->line++;
-			fault->column = 0;
-		} else {
-			fault->column++;
-		}
-	}
-	return JSON_PARSE_NOT_JSON;
+	return parse(text, 0, ret_value, &used, ret_fault ? ret_fault : &ignored);
+}
+
+int json_parse_first(struct str text, json_t **ret_value, size_t *ret_used, struct json_parse_fault *ret_fault)
+{
+	struct json_parse_fault ignored;
+
+	return parse(text, JSON_DISABLE_EOF_CHECK, ret_value, ret_used, ret_fault ? ret_fault : &ignored);
 }

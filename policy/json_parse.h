@@ -21,8 +21,16 @@ enum { JSON_PARSE_DEPTH_LIMIT = 64 };
 
 enum json_parse_result { JSON_PARSE_NOT_JSON = 1 };
 
-/* Where a text stops being JSON. */
+enum json_parse_kind {
+	JSON_PARSE_SYNTAX = 0,
+	JSON_PARSE_DUPLICATE, /* a key twice in one object */
+	JSON_PARSE_CUT_OFF,   /* the text ends in the middle of a value */
+	JSON_PARSE_TOO_DEEP,
+};
+
+/* Where a text stops being JSON, and how. */
 struct json_parse_fault {
+	enum json_parse_kind kind;
 	size_t offset; /* bytes; at or shortly behind the fault */
 	int line;      /* from 1 */
 	int column;    /* from 1 */
@@ -33,5 +41,9 @@ void json_parse_guard(void);
 
 /* Any JSON value. 0 and *ret_value, owned by the caller; JSON_PARSE_NOT_JSON and *ret_fault (may be NULL); -ENOMEM. Any thread. */
 int json_parse(struct str text, json_t **ret_value, struct json_parse_fault *ret_fault) MUST_USE;
+
+/* The first value of a text that may hold more behind it: *ret_used bytes were its own. The same results. */
+int json_parse_first(
+	struct str text, json_t **ret_value, size_t *ret_used, struct json_parse_fault *ret_fault) MUST_USE;
 
 #endif

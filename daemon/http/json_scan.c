@@ -6,6 +6,7 @@
 
 #include "daemon/http/json_in.h"
 #include "policy/buf.h"
+#include "policy/json_parse.h"
 #include "policy/text.h"
 
 enum { NUMBER_MAX = 400, POINTER_MAX = 1024 };
@@ -419,30 +420,28 @@ static int refuse(const struct scan *scan, struct arena *arena, struct json_in_e
 }
 
 /* jansson knows that a key came twice and where it stopped, but says so with the key; scan again up to there. */
-static int refuse_duplicate(struct arena *arena, struct scan *scan, int position, struct json_in_error *ret_error)
+static int refuse_duplicate(struct arena *arena, struct scan *scan, size_t position, struct json_in_error *ret_error)
 {
 	*scan = (struct scan){.begin = scan->begin, .at = scan->begin, .end = scan->end};
-	scan->duplicate_end = position > 0 ? (size_t)position : 1;
+	scan->duplicate_end = position > 0 ? position : 1;
 	if (scan_document(scan))
-		(void)fail(scan, scan->begin + (position > 0 ? position : 0), "a member stands twice in its object");
+		(void)fail(scan, scan->begin + position, "a member stands twice in its object");
 	return refuse(scan, arena, ret_error);
 }
 
 int json_in_parse(struct arena *arena, const char *bytes, size_t len, json_t **ret, struct json_in_error *ret_error)
 {
 	struct scan scan = {.begin = bytes, .at = bytes, .end = bytes + len};
-	json_error_t error;
-	json_t *value;
+	struct json_parse_fault fault;
+	int result = 0;
 
 	if (!scan_document(&scan))
 		return refuse(&scan, arena, ret_error);
-	value = json_loadb(bytes, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	if (value) {
-		*ret = value;
-		return 0;
-	}
-	if (json_error_code(&error) == json_error_duplicate_key)
-		return refuse_duplicate(arena, &scan, error.position, ret_error);
+	result = json_parse((struct str){bytes, len}, ret, &fault);
+	if (result != JSON_PARSE_NOT_JSON)
+		return result;
+	if (fault.kind == JSON_PARSE_DUPLICATE)
+		return refuse_duplicate(arena, &scan, fault.offset, ret_error);
 	/* The scan takes nothing that jansson refuses, so what is left is memory. */
 	return -ENOMEM;
 }
