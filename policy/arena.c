@@ -130,17 +130,22 @@ struct str arena_str(struct arena *arena, struct str text)
 
 struct str arena_printf(struct arena *arena, const char *format, ...)
 {
+	char brief[256]; /* almost every text fits, and is formatted once */
 	va_list args;
 	char *text;
 	int len;
 
 	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
+	len = vsnprintf(brief, sizeof(brief), format, args);
 	va_end(args);
 	CHECK(len >= 0);
 	text = arena_alloc(arena, (size_t)len + 1);
 	if (!text)
 		return (struct str){0};
+	if ((size_t)len < sizeof(brief)) {
+		memcpy(text, brief, (size_t)len);
+		return (struct str){text, (size_t)len};
+	}
 	va_start(args, format);
 	(void)vsnprintf(text, (size_t)len + 1, format, args);
 	va_end(args);

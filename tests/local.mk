@@ -164,7 +164,7 @@ endif
 
 # ---- daemon/lifecycle: chapter 2 on a real store, without HTTP
 if HAVE_CMOCKA
-lifecycle_tests = test_grant_precedence test_package_status test_lifecycle_way
+lifecycle_tests = test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant
 check_PROGRAMS += $(lifecycle_tests)
 TESTS += $(lifecycle_tests)
 lifecycle_fixture = %D%/lib/lifecycle_fixture.c %D%/lib/lifecycle_fixture.h $(store_fixture)
@@ -179,5 +179,22 @@ test_package_status_LDADD = $(lifecycle_test_libs)
 test_lifecycle_way_SOURCES = %D%/unit/test_lifecycle_way.c $(lifecycle_fixture)
 test_lifecycle_way_CPPFLAGS = $(lifecycle_test_cppflags)
 test_lifecycle_way_LDADD = $(lifecycle_test_libs)
+test_lifecycle_plan_SOURCES = %D%/unit/test_lifecycle_plan.c $(lifecycle_fixture)
+test_lifecycle_plan_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_plan_LDADD = $(lifecycle_test_libs)
+test_lifecycle_grant_SOURCES = %D%/unit/test_lifecycle_grant.c $(lifecycle_fixture)
+test_lifecycle_grant_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_grant_LDADD = $(lifecycle_test_libs)
 endif
 # ---- end of daemon/lifecycle
+
+# ---- tests/bench: figures of docs/quality.md; no part of make check
+EXTRA_PROGRAMS = bench_decide
+bench_decide_SOURCES = %D%/bench/bench_decide.c
+bench_decide_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+bench_decide_LDADD = libpolicy.la $(JANSSON_LIBS)
+CLEANFILES += bench_decide bench.json
+.PHONY: bench
+bench: bench_decide
+	./bench_decide > bench.json; status=$$?; cat bench.json; exit $$status
+# ---- end of tests/bench
