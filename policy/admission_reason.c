@@ -14,6 +14,12 @@ static bool is_unknown(const struct evaluation *evaluation, const struct capabil
 	return capability->class == CLASS_UNKNOWN;
 }
 
+static bool is_prohibited(const struct evaluation *evaluation, const struct capability *capability)
+{
+	(void)evaluation;
+	return capability->is_prohibited;
+}
+
 static bool is_deferred(const struct evaluation *evaluation, const struct capability *capability)
 {
 	(void)evaluation;
@@ -41,6 +47,15 @@ static bool is_any(const struct evaluation *evaluation, const struct capability 
 	return true;
 }
 
+/* Two spellings of one capability are named once. */
+static bool is_repeated(const struct requirement *requirement, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (str_equal(requirement->capabilities[i].canonical, requirement->capabilities[at].canonical))
+			return true;
+	return false;
+}
+
 /* "a, b, c and 4 more"; "this" where none is named. */
 static struct str list(struct arena *arena, const struct evaluation *evaluation, concerns *wanted)
 {
@@ -53,7 +68,7 @@ static struct str list(struct arena *arena, const struct evaluation *evaluation,
 		const struct capability *capability = &requirement->capabilities[i];
 		size_t len = capability->canonical.len < NAME_LIMIT ? capability->canonical.len : NAME_LIMIT;
 
-		if (!wanted(evaluation, capability))
+		if (!wanted(evaluation, capability) || is_repeated(requirement, i))
 			continue;
 		/* A long name is left out rather than cut inside a character. */
 		if (named == NAMED_CAPABILITIES || len < capability->canonical.len) {
@@ -181,7 +196,8 @@ static struct str word_row(struct arena *arena, const struct evaluation *evaluat
 	case ROW_2_CAPABILITY_UNKNOWN:
 		return reason_names(arena, evaluation, is_unknown, "is not known to the catalog; revise the plan");
 	case ROW_3_PROHIBITED:
-		return STR("a capability is prohibited by a requirement of this package; revise the plan");
+		return reason_names(arena, evaluation, is_prohibited,
+			"is prohibited by a requirement of this package; revise the plan");
 	case ROW_4_DEFERRED:
 		return reason_names(arena, evaluation, is_deferred,
 			evaluation->status == ADMISSION_WARNING

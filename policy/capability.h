@@ -5,6 +5,8 @@
 #ifndef ADMITD_POLICY_CAPABILITY_H
 #define ADMITD_POLICY_CAPABILITY_H
 
+#include <stdbool.h>
+
 #include "policy/arena.h"
 #include "policy/catalog.h"
 
@@ -13,6 +15,7 @@ struct capability {
 	struct str canonical;                   /* after the alias table of its MCP */
 	enum capability_class class;            /* first match of 1.5 */
 	const struct catalog_capability *known; /* NULL when class is CLASS_UNKNOWN */
+	bool is_prohibited;                     /* by the package it is asked for in; false until that is joined */
 };
 
 /* What precedes the first dot, if that is an MCP of the catalog; else NULL. `normalized` as text_normalize gives it. */

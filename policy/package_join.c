@@ -47,16 +47,16 @@ static void set_assignment(struct requirement *requirement, const struct entry *
 	requirement->target_id = from->assignment.target_id;
 }
 
-static void classify(const struct join *join, struct requirement *requirement)
+static void classify(const struct join *join, struct requirement *requirement, struct capability *capabilities)
 {
 	for (size_t i = 0; i < requirement->capability_count; i++) {
-		const struct capability *capability = &requirement->capabilities[i];
+		struct capability *capability = &capabilities[i];
 
 		requirement->has_unknown |= capability->class == CLASS_UNKNOWN;
 		requirement->has_deferred |= capability->class == CLASS_DEFERRED_LIVE_MCP;
 		requirement->has_bounded |= capability->class == CLASS_BOUNDED_READ_ONLY;
-		requirement->has_prohibited |=
-			capability->known && join->compiler->prohibited[capability->known->index];
+		capability->is_prohibited = capability->known && join->compiler->prohibited[capability->known->index];
+		requirement->has_prohibited |= capability->is_prohibited;
 	}
 }
 
@@ -105,7 +105,7 @@ static int add_policy(struct join *join, struct str key, const struct entry *pol
 	else
 		requirement->source_index = (int64_t)policy->position;
 	set_assignment(requirement, policy, envelope);
-	classify(join, requirement);
+	classify(join, requirement, policy->capabilities);
 	return set_decision_id(join, requirement, envelope ? envelope->decision_id : (struct str){0});
 }
 

@@ -391,9 +391,28 @@ static void nothing_that_is_echoed_keeps_a_secret(void **state)
 	buf_release(&buf);
 }
 
+static void a_reason_names_what_is_prohibited_once_whatever_its_spelling(void **state)
+{
+	struct decided decided;
+
+	(void)state;
+	decide(&decided,
+		"{\"entries\":[" POLICY("a", "a", "filesystem", "required", "block",
+			READ ",\"filesystem.read\"," LIST) ",{\"requirementKey\":\"b\",\"sourceRequirementIndex\":1,"
+							   "\"agent\":\"b\",\"mcpId\":\"filesystem\","
+							   "\"requirement\":\"optional\",\"prohibitedCapabilities\":["
+							   "\"Filesystem.Read\"],\"fallback\":{\"action\":"
+							   "\"continue_without_mcp\"},\"assignment\":{\"type\":"
+							   "\"agent\",\"targetId\":null}}]}");
+	assert_true(str_is(decided.admission.evaluations[0].reason,
+		"filesystem.project.read is prohibited by a requirement of this package; revise the plan"));
+	decided_release(&decided);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reason_names_what_is_prohibited_once_whatever_its_spelling),
 		cmocka_unit_test(a_decisions_inputs_name_what_decides_and_no_times),
 		cmocka_unit_test(canonical_inputs_are_sorted_and_stable),
 		cmocka_unit_test(changed_inputs_are_told_by_path),
