@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""The main exchanges of the API as they are written down in examples/, step by step against a real daemon. Speaks TAP."""
+import hashlib
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from compare import Comparison, Names  # noqa: E402
+from daemon import Failed, check, equal, rfc3339, run_scenes, scene  # noqa: E402
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples")
+# Actions and links to addresses that the daemon does not have yet.
+NOT_YET = {"actions": ("request_changes", "cancel_package"), "links": ("heartbeat", "context", "agentConfig")}
+EXPIRES = "2026-12-07T00:00:00.000Z"
+ROLES = {"<planner>": "planner", "<approver>": "approver", "<executor>": "executor"}
+NAMES = Names()
+KEYS = {}
+LATER = rfc3339(7 * 24 * 3600)
+
+# What an answer has beyond its example, and where our words are our own (1.11, 4.2).
+DECIDED = ("/packages/*/reason", "/packages/*/primaryDecision", "/packages/*/aggregate", "/packages/*/operatorState",
+           "/packages/*/surface", "/packages/*/agent", "/packages/*/actions", "/packages/*/hold")
+SUBTASK = tuple("/packages/*/result/subtaskDecisions/*/" + name for name in ("agent", "mcpId", "class", "deliveryKind", "reason"))
+HOLD = tuple("/hold/" + name for name in ("mode", "recoveryAction", "decisionId", "since", "retryable", "nextRetryAt", "facts"))
+
+
+class Exchange:
+    """One .http file: a request and the answer it wants."""
+
+    def __init__(self, name):
+        with open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
+            text = file.read()
+        status = re.search(r"^(\d{3}) [A-Z].*$", text, re.MULTILINE)
+        self.method, self.path, self.headers, self.body = self.parse(text[:status.start()])
+        self.status = int(status.group(1))
+        _, _, self.wanted_headers, self.wanted = self.parse(text[status.start():])
+
+    @staticmethod
+    def parse(text):
+        head, brace, body = text.partition("\n{\n")
+        lines = head.strip().split("\n")
+        headers = dict(line.split(": ", 1) for line in lines[1:] if re.match(r"[A-Z][A-Za-z-]+: ", line))
+        first = lines[0].split(" (")[0].split()
+        return first[0], first[1] if len(first) > 1 else "", headers, json.loads("{" + body) if brace else None
+
+
+def without_what_comes_later(value):
+    if isinstance(value, list):
+        return [without_what_comes_later(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: without_what_comes_later(item) for key, item in value.items()}
+    for key, names in NOT_YET.items():
+        if isinstance(kept.get(key), list):
+            kept[key] = [item for item in kept[key] if item.get("id") not in names]
+        elif isinstance(kept.get(key), dict):
+            kept[key] = {name: item for name, item in kept[key].items() if name not in names}
+    return kept
+
+
+def token_of(daemon, exchange):
+    field = exchange.headers["Authorization"].split()[1]
+    return daemon.run_token if field.startswith("art_") else getattr(daemon, ROLES[field]).token
+
+
+def play(daemon, name, extra=(), free=(), **replaced):
+    """Sends an example's request and compares the whole answer; gives it."""
+    exchange = Exchange(name)
+    body = None if exchange.body is None else json.loads(NAMES.fill(json.dumps(exchange.body)).replace(EXPIRES, LATER))
+    headers = {"Idempotency-Key": exchange.headers["Idempotency-Key"]} if "Idempotency-Key" in exchange.headers else {}
+    headers.update(replaced)
+    answer = daemon.request(exchange.method, NAMES.fill(exchange.path), body, token_of(daemon, exchange), headers)
+    answer.must(exchange.status)
+    comparison = Comparison(NAMES, extra, free)
+    comparison.compare(without_what_comes_later(exchange.wanted), without_what_comes_later(answer.json))
+    for field, wanted in exchange.wanted_headers.items():
+        comparison.compare(wanted, answer.headers.get(field.lower(), ""), "header " + field)
+    if comparison.differences:
+        raise Failed("%s: %d differences\n%s" % (name, len(comparison.differences), "\n".join(comparison.differences)))
+    return answer
+
+
+def canonical_digest(document):
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@scene
+def a_plan_is_put(daemon):
+    root = os.path.join(daemon.folder, "tracker")
+    os.mkdir(root)
+    daemon.operator.put("/v1/projects/tracker", {"name": "tracker", "root": root}).must(201)
+    extra = tuple("/packages/*" + path for path in HOLD + ("/attemptsLeft",)) + ("/submittedAt", "/createdAt", "/actions", "/approval")
+    answer = play(daemon, "1-put-task.http", extra)
+    sent = Exchange("1-put-task.http").body
+    for package, stored in zip(sent["packages"], answer["packages"]):
+        equal(stored["documentDigest"], canonical_digest(package["document"]), "digest of " + package["label"])
+
+
+@scene
+def its_preview_is_held_for_want_of_a_grant(daemon):
+    answer = play(daemon, "2-preview.http", DECIDED + SUBTASK + ("/projectRevision", "/rootRevision", "/project"),
+                  ("/packages/0/primaryMode",))
+    for package in answer["packages"]:
+        for evaluation in package["result"]["evaluations"]:
+            check(evaluation["decision"]["requestedCapabilities"][0] in evaluation["decision"]["reason"], "a reason names no capability")
+    equal([row["status"] for row in answer["health"]], ["healthy", "unknown"])
+
+
+@scene
+def its_approval_is_refused_with_what_blocks_it(daemon):
+    before = daemon.planner.get("/v1/tasks/tracker-42").must(200).json
+    answer = play(daemon, "3-approval-409.http", ("/blocked/*/hold", "/blocked/*/agent", "/blocked/*/status", "/blocked/*/aggregate",
+                                                 "/blocked/*/surface", "/surface", "/warnings/*/recoveryAction", "/counts", "/health",
+                                                 "/primaryMode", "/primaryRecoveryAction"),
+                  ("/blocked/*/reason", "/warnings/*/reason"))
+    check("filesystem.project.read" in answer["blocked"][0]["reason"], "the reason names no capability")
+    check("github.issues.create" in answer["warnings"][0]["reason"], "the warning names no capability")
+    equal(daemon.planner.get("/v1/tasks/tracker-42").must(200).json, before, "the task")
+
+
+@scene
+def its_read_access_is_granted_once(daemon):
+    play(daemon, "4-grant.http", ("/grant/dropped",) + tuple("/package/" + name for name in (
+        "task", "project", "agent", "attempts", "attemptsLeft", "dependsOn", "documentDigest", "operatorState", "actions")))
+
+
+@scene
+def the_same_approval_again_is_not_the_remembered_refusal(daemon):
+    first = Exchange("3-approval-409.http")
+    exchange = Exchange("5-approval-200.http")
+    exchange.headers.update(first.headers)
+    answer = play_again(daemon, first, "5-approval-200.http")
+    equal(answer["packages"][0]["decisionId"] == answer["packages"][0]["comparedWith"]["decisionId"], False)
+
+
+def play_again(daemon, first, name):
+    """The answer of one example to the request of another: the same body, the same key."""
+    body = first.body
+    key = {"Idempotency-Key": first.headers["Idempotency-Key"]}
+    exchange = Exchange(name)
+    answer = daemon.request(first.method, first.path, body, token_of(daemon, first), key).must(exchange.status)
+    comparison = Comparison(NAMES, DECIDED + ("/warnings/*/label", "/warnings/*/decisionId", "/project"),
+                            ("/warnings/*/reason", "/packages/0/changedInputs/0/after", "/packages/0/changedInputs/0/before"))
+    comparison.compare(without_what_comes_later(exchange.wanted), without_what_comes_later(answer.json))
+    if comparison.differences:
+        raise Failed("%s: %d differences\n%s" % (name, len(comparison.differences), "\n".join(comparison.differences)))
+    return answer
+
+
+@scene
+def the_package_is_handed_off(daemon):
+    answer = play(daemon, "6-handoff-200.http", ("/operatorState", "/aggregate", "/packageId", "/task", "/health", "/package/attempts",
+                                                "/package/attemptsLeft", "/package/task", "/package/dependsOn", "/package/hold",
+                                                "/package/documentDigest", "/run/worker", "/run/claimedBy", "/run/claimedAt",
+                                                "/run/project", "/run/label", "/run/decisionId", "/run/rootRevision",
+                                                "/package/project"))
+    daemon.run_token = answer["runToken"]
+    daemon.secrets.append(answer["runToken"])
+
+
+@scene
+def the_same_handoff_again_is_the_same_answer_with_its_token(daemon):
+    exchange = Exchange("6-handoff-200.http")
+    again = daemon.executor.post(NAMES.fill(exchange.path), exchange.body, {"Idempotency-Key": exchange.headers["Idempotency-Key"]})
+    equal(again.must(200)["runToken"], daemon.run_token)
+    equal(daemon.executor.post(NAMES.fill(exchange.path), {"worker": "another"},
+                               {"Idempotency-Key": exchange.headers["Idempotency-Key"]}).must(422).code, "idempotency_mismatch")
+
+
+@scene
+def its_run_reports_the_outcome(daemon):
+    play(daemon, "7-outcome.http", tuple("/run/" + name for name in (
+        "task", "packageId", "attempt", "grants", "lease", "summary", "worker", "claimedBy", "claimedAt", "endedBy", "project",
+        "label", "decisionId", "rootRevision")) + tuple("/package/" + name for name in (
+            "task", "project", "agent", "dependsOn", "documentDigest", "operatorState", "actions")) + ("/package/hold/facts",))
+
+
+@scene
+def the_next_handoff_is_refused_because_the_grant_is_used_up(daemon):
+    play(daemon, "8-handoff-409.http", ("/hold/facts", "/hold/decisionId", "/aggregate", "/primaryDecision", "/status", "/label", "/task",
+                                       "/reason", "/origin", "/health"))
+
+
+@scene
+def every_answer_named_the_same_decision_for_the_same_inputs(daemon):
+    bound = {wanted: found for wanted, found in NAMES.found.items() if wanted.startswith("sha256:")}
+    equal(len(set(bound.values())), len(bound), "decisions and digests")
+    check(len(bound) >= 7, "only %d digests were compared" % len(bound))
+    for found in bound.values():
+        check(found not in bound, "a digest was written into the daemon")
+
+
+if __name__ == "__main__":
+    run_scenes()
