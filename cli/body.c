@@ -9,6 +9,7 @@
 #include "cli/document.h"
 #include "policy/cleanup.h"
 #include "policy/health_row.h"
+#include "policy/json_parse.h"
 
 enum { BODY_CEILING = 8 * 1024 * 1024, LONGEST_DAYS = 3650 };
 
@@ -97,18 +98,19 @@ int body_expiry(struct body *body, const struct cli *cli)
 int body_read_file(const char *path, json_t **ret_json)
 {
 	CLEANUP(cli_buf_drop) struct buf bytes = {0};
-	size_t offset = 0;
+	struct json_parse_fault fault;
 	int result;
 
 	buf_init(&bytes, DOCUMENT_LIMIT);
 	result = document_read(path, &bytes);
 	if (result < 0)
 		return cli_say_error(path, result);
-	result = document_parse(buf_str(&bytes), ret_json, &offset);
+	result = json_parse(buf_str(&bytes), ret_json, &fault);
 	if (result < 0)
 		return cli_say_error(path, result);
 	if (result > 0) {
-		cli_say("%s: not JSON at byte %zu", path, offset);
+		cli_say("%s: line %d, column %d: not the JSON that admitd takes%s", path, fault.line, fault.column,
+			fault.kind == JSON_PARSE_DUPLICATE ? ", a key stands twice" : "");
 		return CLI_USAGE;
 	}
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "policy/buf.h"
 #include "policy/cleanup.h"
+#include "policy/json_parse.h"
 
 enum {
 	REPLY_CEILING = 64 * 1024 * 1024,
@@ -294,9 +295,12 @@ static int attempt(struct client *client, const struct client_request *request, 
 
 static bool is_code(const struct buf *body, const char *code)
 {
-	CLEANUP(json_drop) json_t *json = json_loadb(buf_str(body).bytes, body->len, JSON_REJECT_DUPLICATES, NULL);
-	const char *found = json_string_value(json_object_get(json, "code"));
+	CLEANUP(json_drop) json_t *json = NULL;
+	const char *found;
 
+	if (json_parse(buf_str(body), &json, NULL) != 0)
+		return false;
+	found = json_string_value(json_object_get(json, "code"));
 	return found != NULL && strcmp(found, code) == 0;
 }
 
@@ -330,7 +334,8 @@ static int reply_fill(struct answer *answer, long status, struct client_reply *r
 		reply.bytes = strdup("");
 	if (reply.bytes == NULL)
 		return -ENOMEM;
-	reply.json = json_loadb(reply.bytes, reply.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+	if (json_parse((struct str){reply.bytes, reply.len}, &reply.json, NULL) != 0)
+		reply.json = NULL;
 	*ret_reply = reply;
 	return 0;
 }

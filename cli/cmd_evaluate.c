@@ -6,18 +6,18 @@
 #include "cli/document.h"
 #include "policy/admission.h"
 #include "policy/cleanup.h"
+#include "policy/evaluate.h"
 #include "policy/json_out.h"
-#include "policy/package.h"
+#include "policy/json_parse.h"
 #include "policy/projection.h"
 
-enum { DECISION_CEILING = 64 * 1024 * 1024, RESULT_CEILING = 64 * 1024 * 1024, FLUSH_AT = 1024 * 1024 };
+enum { FLUSH_AT = 1024 * 1024 };
 
 /* What one run over many documents keeps. */
 struct evaluator {
 	struct cli *cli;
 	const struct catalog *catalog;
 	void (*project)(const struct admission *admission, struct json_out *out);
-	struct arena arena; /* of one document */
 	const char *source; /* for messages */
 	size_t documents;
 	size_t malformed;
@@ -64,26 +64,24 @@ static int find_projection(struct evaluator *evaluator, const char *name)
 		"--projection takes result, validation, grantPreview, brokerCheck, filesystemGate or operatorState");
 }
 
+static void write_view(const struct admission *admission, void *arg)
+{
+	struct evaluator *evaluator = arg;
+	struct json_out out;
+
+	json_out_init(&out, &evaluator->cli->out);
+	evaluator->project(admission, &out);
+	evaluator->blocked += admission->status == ADMISSION_BLOCKED;
+}
+
 /* One document in, one line out. 0 or -errno. */
 static int decide(struct evaluator *evaluator, const json_t *document)
 {
-	const struct package_options options = {.believes_envelopes = true};
-	CLEANUP(package_drop) struct package *package = NULL;
-	struct admission_inputs inputs;
-	struct admission admission;
-	struct json_out out;
-	int error = package_new(evaluator->catalog, document, &options, &package);
+	int error = evaluate_with(evaluator->catalog, document, write_view, evaluator);
 
-	if (error == 0)
-		error = admission_inputs_read(&evaluator->arena, evaluator->catalog, document, &inputs);
-	if (error == 0)
-		error = admit_work_package_mcp(&evaluator->arena, package, &inputs, &admission);
 	if (error != 0)
 		return error;
-	json_out_init(&out, &evaluator->cli->out);
-	evaluator->project(&admission, &out);
 	buf_putc(&evaluator->cli->out, '\n');
-	evaluator->blocked += admission.status == ADMISSION_BLOCKED;
 	return buf_error(&evaluator->cli->out);
 }
 
@@ -147,7 +145,7 @@ static bool parse_lines(struct str text, json_t **ret_json, size_t *ret_used)
 	size_t used = 0;
 	struct str behind;
 
-	if (document_parse_first(text, &json, &used) != 0)
+	if (json_parse_first(text, &json, &used, NULL) != 0)
 		return false;
 	behind = line_of(rest_of(text, used));
 	if (trim(behind).len > 0)
@@ -162,19 +160,18 @@ static int take_document(struct evaluator *evaluator, struct str text, size_t li
 {
 	CLEANUP(json_drop) json_t *json = NULL;
 	struct str line = line_of(text);
-	size_t offset = 0;
+	struct json_parse_fault fault = {0};
 	int result;
 
 	evaluator->documents++;
 	*ret_used = line.len;
-	result = document_parse(trim(line), &json, &offset);
-	if (result == DOCUMENT_CUT_OFF && !parse_lines(text, &json, ret_used))
+	result = json_parse(trim(line), &json, &fault);
+	if (result == JSON_PARSE_NOT_JSON && fault.kind == JSON_PARSE_CUT_OFF && !parse_lines(text, &json, ret_used))
 		*ret_used = skip_broken(text);
 	if (*ret_used > DOCUMENT_LIMIT)
 		return write_error(evaluator, "too_large", DOCUMENT_LIMIT, line_number);
 	if (json == NULL)
-		return result < 0 ? result : write_error(evaluator, "invalid_json", offset, line_number);
-	arena_reset(&evaluator->arena);
+		return result < 0 ? result : write_error(evaluator, "invalid_json", fault.offset, line_number);
 	return decide(evaluator, json);
 }
 
@@ -220,19 +217,13 @@ static int take_file(struct evaluator *evaluator, const char *path)
 	return take_stream(evaluator, buf_str(&bytes));
 }
 
-static void evaluator_drop(struct evaluator *evaluator)
-{
-	arena_release(&evaluator->arena);
-}
-
 static int run(struct cli *cli)
 {
 	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
-	CLEANUP(evaluator_drop) struct evaluator evaluator = {.cli = cli, .project = write_result};
+	struct evaluator evaluator = {.cli = cli, .project = write_result};
 	const char *projection = args_text(&cli->args, "projection");
 	int result = 0;
 
-	arena_init(&evaluator.arena, DECISION_CEILING);
 	if (projection != NULL)
 		result = find_projection(&evaluator, projection);
 	if (result == 0)

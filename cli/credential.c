@@ -14,7 +14,7 @@
 enum { TOKEN_LIMIT = 256, TOKEN_FILE_LIMIT = 4096 };
 
 /* What the daemon calls it in its state folder. */
-static const char admin_token_file[] = "admin-token";
+static const char admin_token_file[] = "admin.token";
 
 void credential_drop(char **token)
 {

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "policy/json_parse.h"
 
 enum { OUTPUT_CEILING = 512 * 1024 * 1024, RUN_CEILING = 64 * 1024 * 1024 };
 
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 	int result;
 	int flushed;
 
+	json_parse_guard();
 	table_setup();
 	arena_init(&cli.arena, RUN_CEILING);
 	buf_init(&cli.out, OUTPUT_CEILING);

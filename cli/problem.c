@@ -81,11 +81,12 @@ static void say_current(const json_t *problem)
 	const char *reason = document_text(record, "reason");
 	const char *revision = document_text(record, "revision");
 
-	if (record == NULL)
+	if (revision == NULL && who == NULL && when == NULL)
 		return;
-	cli_say("  what stands: revision %s%s%s%s%s%s%s", revision == NULL ? "?" : revision, who == NULL ? "" : " by ",
-		who == NULL ? "" : who, when == NULL ? "" : " at ", when == NULL ? "" : when,
-		reason == NULL ? "" : ": ", reason == NULL ? "" : reason);
+	cli_say("  what stands:%s%s%s%s%s%s%s%s", revision == NULL ? "" : " revision ",
+		revision == NULL ? "" : revision, who == NULL ? "" : " by ", who == NULL ? "" : who,
+		when == NULL ? "" : " at ", when == NULL ? "" : when, reason == NULL ? "" : ": ",
+		reason == NULL ? "" : reason);
 }
 
 void problem_say(const struct client_reply *reply)
@@ -113,6 +114,7 @@ void problem_say(const struct client_reply *reply)
 	say_faults(problem);
 	say_list(problem, "roleNeeded", "one of these roles is needed");
 	say_list(problem, "missing", "missing");
+	say_list(problem, "notAsked", "not asked for");
 	say_list(problem, "runs", "runs");
 	say_current(problem);
 	if (problem_advice(code) != NULL)

@@ -133,7 +133,7 @@ def the_token_goes_into_the_header_and_nowhere_else(server):
 @test
 def a_token_file_goes_before_the_state_folder_and_that_before_the_environment(server):
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("mine", "tok_file\n"), ("admin-token", "tok_state\n")):
+        for name, text in (("mine", "tok_file\n"), ("admin.token", "tok_state\n")):
             with open(os.path.join(folder, name), "w", encoding="ascii") as file:
                 file.write(text)
             os.chmod(file.name, 0o600)
