@@ -2,3 +2,5 @@
 noinst_LTLIBRARIES += libhealth.la
 libhealth_la_SOURCES = %D%/root_health.c %D%/root_health.h
 libhealth_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+libhealth_la_CFLAGS = $(AM_CFLAGS)
+libhealth_la_LIBADD = libpolicy.la $(PTHREAD_LIBS)
