@@ -198,6 +198,12 @@ void http_reply_retry_after(struct http_reply *reply, unsigned seconds)
 struct json_out http_reply_problem_begin(
 	struct http_reply *reply, const struct http_request *request, enum http_problem problem, struct str detail)
 {
+	return http_reply_problem_begin_as(reply, request, problem, http_problem_title(problem), detail);
+}
+
+struct json_out http_reply_problem_begin_as(struct http_reply *reply, const struct http_request *request,
+	enum http_problem problem, const char *title, struct str detail)
+{
 	struct json_out out;
 	char type[64];
 
@@ -211,7 +217,7 @@ struct json_out http_reply_problem_begin(
 	json_out_begin_object(&out);
 	json_out_key(&out, "type");
 	json_out_text(&out, type);
-	json_out_member_text(&out, "title", problems[problem].title);
+	json_out_member_text(&out, "title", title);
 	json_out_member_int(&out, "status", problems[problem].status);
 	json_out_member_text(&out, "code", problems[problem].code);
 	json_out_member_str(&out, "instance", request->id);

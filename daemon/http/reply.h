@@ -120,6 +120,9 @@ void http_reply_retry_after(struct http_reply *reply, unsigned seconds);
  */
 struct json_out http_reply_problem_begin(struct http_reply *reply, const struct http_request *request,
 	enum http_problem problem, struct str detail) MUST_USE;
+/* The same with another title than the code's, where one code has several subjects. */
+struct json_out http_reply_problem_begin_as(struct http_reply *reply, const struct http_request *request,
+	enum http_problem problem, const char *title, struct str detail) MUST_USE;
 void http_reply_problem_end(struct json_out *out);
 
 /* The same without members of its own. `detail` is a literal or NULL. */

@@ -1,0 +1,257 @@
+#include "daemon/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/cleanup.h"
+
+enum { PORT_USUAL = 7333 };
+
+void config_init(struct config *config)
+{
+	*config = (struct config){.address = "127.0.0.1", .port = PORT_USUAL};
+}
+
+static void release_list(struct config_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	list->count = 0;
+}
+
+void config_release(struct config *config)
+{
+	free(config->state);
+	config->state = NULL;
+	release_list(&config->hosts);
+	release_list(&config->roots);
+}
+
+bool config_listen(const char *text, char ret_address[static INET6_ADDRSTRLEN], uint16_t *ret_port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+	unsigned char binary[sizeof(struct in6_addr)];
+	bool is_v6 = len > 2 && text[0] == '[' && text[len - 1] == ']';
+	char *end = NULL;
+	unsigned long port = 0;
+
+	if (is_v6) {
+		text++;
+		len -= 2;
+	}
+	if (len == 0 || len >= INET6_ADDRSTRLEN || colon[1] < '0' || colon[1] > '9')
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	if (*end != '\0' || port > UINT16_MAX)
+		return false;
+	memcpy(ret_address, text, len);
+	ret_address[len] = '\0';
+	*ret_port = (uint16_t)port;
+	return inet_pton(is_v6 ? AF_INET6 : AF_INET, ret_address, binary) == 1;
+}
+
+/* ---- one setting */
+
+/* What libinih hands through: the first fault stays, as its line is the one that libinih tells. */
+struct reading {
+	struct config *config;
+	struct config_fault *fault;
+	bool has_allow_self;
+	bool has_durable;
+	int error;
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct reading *reading, const char *format, ...)
+{
+	va_list args;
+
+	if (reading->fault->text[0] != '\0')
+		return 0;
+	va_start(args, format);
+	(void)vsnprintf(reading->fault->text, sizeof(reading->fault->text), format, args);
+	va_end(args);
+	return 0;
+}
+
+static int set_listen(struct reading *reading, const char *value)
+{
+	struct config *config = reading->config;
+
+	if (config->has_listen)
+		return refuse(reading, "listen is given twice");
+	if (!config_listen(value, config->address, &config->port))
+		return refuse(reading, "listen is a numeric address and a port, such as 127.0.0.1:7333 or [::1]:7333");
+	config->has_listen = true;
+	return 1;
+}
+
+static int add(struct reading *reading, struct config_list *list, const char *value, size_t len)
+{
+	if (list->count == CONFIG_LIST_MAX)
+		return refuse(reading, "there are more than %d of these", CONFIG_LIST_MAX);
+	list->items[list->count] = strndup(value, len);
+	if (list->items[list->count] == NULL) {
+		reading->error = -ENOMEM;
+		return 0;
+	}
+	list->count++;
+	return 1;
+}
+
+static int set_hosts(struct reading *reading, const char *value)
+{
+	int is_done = 1;
+
+	while (is_done && *(value += strspn(value, " \t,")) != '\0') {
+		size_t len = strcspn(value, " \t,");
+
+		is_done = add(reading, &reading->config->hosts, value, len);
+		value += len;
+	}
+	return is_done;
+}
+
+static int set_root(struct reading *reading, const char *value)
+{
+	if (value[0] != '/')
+		return refuse(reading, "allow is a path from the root on, one a line");
+	return add(reading, &reading->config->roots, value, strlen(value));
+}
+
+static int set_state(struct reading *reading, const char *value)
+{
+	if (reading->config->state != NULL)
+		return refuse(reading, "state is given twice");
+	if (value[0] == '\0')
+		return refuse(reading, "state is a folder");
+	reading->config->state = strdup(value);
+	if (reading->config->state == NULL)
+		reading->error = -ENOMEM;
+	return reading->config->state != NULL;
+}
+
+static int set_bool(struct reading *reading, bool *has, bool *ret, const char *value)
+{
+	if (*has)
+		return refuse(reading, "this is given twice");
+	*has = true;
+	*ret = strcmp(value, "yes") == 0 || strcmp(value, "true") == 0;
+	if (!*ret && strcmp(value, "no") != 0 && strcmp(value, "false") != 0)
+		return refuse(reading, "the value is yes or no");
+	return 1;
+}
+
+/* libinih's handler: 1 is fine, 0 a fault of this line. */
+static int set(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = user;
+	char key[64];
+
+	if (reading->fault->text[0] != '\0' || reading->error != 0)
+		return 0;
+	(void)snprintf(key, sizeof(key), "%.30s.%.30s", section, name);
+	if (strcmp(key, "server.listen") == 0)
+		return set_listen(reading, value);
+	if (strcmp(key, "server.hosts") == 0)
+		return set_hosts(reading, value);
+	if (strcmp(key, "store.state") == 0)
+		return set_state(reading, value);
+	if (strcmp(key, "roots.allow") == 0)
+		return set_root(reading, value);
+	if (strcmp(key, "approval.allow_self") == 0)
+		return set_bool(reading, &reading->has_allow_self, &reading->config->allow_self_approval, value);
+	if (strcmp(key, "preview.durable") == 0)
+		return set_bool(reading, &reading->has_durable, &reading->config->durable_previews, value);
+	if (section[0] == '\0')
+		return refuse(reading, "%.60s stands before any [section]", name);
+	return refuse(reading, "there is no setting %.60s in [%.60s]", name, section);
+}
+
+/* ---- the file */
+
+/* What libinih would read otherwise than it stands there: long lines are cut into two, a NUL ends the text. */
+static bool is_plain(const char *text, size_t len, struct config_fault *fault)
+{
+	size_t start = 0;
+	int line = 1;
+
+	for (size_t i = 0; i < len; i++) {
+		fault->line = line;
+		if (text[i] == '\n') {
+			line++;
+			start = i + 1;
+		} else if (text[i] == '\0') {
+			(void)snprintf(fault->text, sizeof(fault->text), "the line has a NUL byte");
+			return false;
+		} else if (i - start >= CONFIG_LINE_MAX) {
+			(void)snprintf(
+				fault->text, sizeof(fault->text), "the line is longer than %d bytes", CONFIG_LINE_MAX);
+			return false;
+		}
+	}
+	fault->line = 0;
+	return true;
+}
+
+int config_parse(struct config *config, const char *text, size_t len, struct config_fault *ret_fault)
+{
+	CLEANUP(free_drop) char *copy = NULL;
+	struct reading reading = {.config = config, .fault = ret_fault};
+	int r = 0;
+
+	*ret_fault = (struct config_fault){0};
+	if (!is_plain(text, len, ret_fault))
+		return CONFIG_REFUSED;
+	copy = strndup(text, len);
+	if (copy == NULL)
+		return -ENOMEM;
+	r = ini_parse_string(copy, set, &reading);
+	if (reading.error != 0 || r < 0)
+		return -ENOMEM;
+	if (r == 0)
+		return 0;
+	ret_fault->line = r;
+	if (ret_fault->text[0] == '\0')
+		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "neither a [section] nor name = value");
+	return CONFIG_REFUSED;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+int config_read(struct config *config, const char *path, struct config_fault *ret_fault)
+{
+	CLEANUP(free_drop) char *text = malloc(CONFIG_FILE_MAX + 1);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t got = fd >= 0 ? 1 : -1;
+
+	*ret_fault = (struct config_fault){0};
+	if (text == NULL)
+		return -ENOMEM;
+	while (got > 0 && len <= CONFIG_FILE_MAX) {
+		got = read(fd, text + len, CONFIG_FILE_MAX + 1 - len);
+		len += got > 0 ? (size_t)got : 0;
+	}
+	if (got < 0) {
+		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "can't be read: %s", strerrordesc_np(errno));
+		return CONFIG_REFUSED;
+	}
+	if (len > CONFIG_FILE_MAX) {
+		(void)snprintf(
+			ret_fault->text, sizeof(ret_fault->text), "is larger than %d bytes", (int)CONFIG_FILE_MAX);
+		return CONFIG_REFUSED;
+	}
+	return config_parse(config, text, len, ret_fault);
+}

@@ -1,0 +1,60 @@
+/* config.h - what the operator set: a file of sections, and the command line over it (chapters 2.3, 2.4, 4.1).
+ *
+ *	[server]   listen = 127.0.0.1:7333      hosts = admit.example admit.example:443
+ *	[store]    state = /var/lib/admitd
+ *	[roots]    allow = /srv/projects        (one a line; repeat it)
+ *	[approval] allow_self = no
+ *	[preview]  durable = no
+ *
+ * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
+ */
+#ifndef ADMITD_DAEMON_CONFIG_H
+#define ADMITD_DAEMON_CONFIG_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/check.h"
+
+enum { CONFIG_LIST_MAX = 64, CONFIG_LINE_MAX = 190, CONFIG_FILE_MAX = 64 * 1024 };
+
+/* A list of texts, owned. */
+struct config_list {
+	char *items[CONFIG_LIST_MAX];
+	size_t count;
+};
+
+struct config {
+	char address[INET6_ADDRSTRLEN];
+	uint16_t port;
+	bool has_listen; /* the file says it */
+	char *state;     /* owned; NULL: the file doesn't say it */
+	struct config_list hosts;
+	struct config_list roots;
+	bool allow_self_approval;
+	bool durable_previews;
+};
+
+/* Where a file is wrong, and how. */
+struct config_fault {
+	int line; /* from 1; 0: the file as a whole */
+	char text[256];
+};
+
+enum config_result { CONFIG_REFUSED = 1 };
+
+/* What goes without a file: 127.0.0.1:7333, and nothing else set. */
+void config_init(struct config *config);
+void config_release(struct config *config);
+
+/* Reads a file over what is there. 0; CONFIG_REFUSED and *ret_fault; or -ENOMEM. */
+int config_read(struct config *config, const char *path, struct config_fault *ret_fault) MUST_USE;
+/* The same for a text of `len` bytes. */
+int config_parse(struct config *config, const char *text, size_t len, struct config_fault *ret_fault) MUST_USE;
+
+/* "127.0.0.1:7333", "[::1]:0". False: it isn't a numeric address with a port. */
+bool config_listen(const char *text, char ret_address[static INET6_ADDRSTRLEN], uint16_t *ret_port);
+
+#endif

@@ -1,0 +1,56 @@
+/* api.h - what the routes of chapter 4.2 have in common: their context, who asks, and the table of all of them.
+ *
+ * Each resource has a file api_*.c with its handlers and its own table of rows. Handlers read through lifecycle's views and
+ * write through its calls (api_call.h); they decide nothing. What an answer looks like is in render*.c. A route that
+ * isn't in a table doesn't exist: no action and no link names it (api_has_route).
+ */
+#ifndef ADMITD_DAEMON_HTTP_API_H
+#define ADMITD_DAEMON_HTTP_API_H
+
+#include <stdatomic.h>
+
+#include "daemon/http/auth.h"
+#include "daemon/http/idempotency.h"
+#include "daemon/http/request.h"
+#include "daemon/http/router.h"
+#include "daemon/lifecycle/lifecycle.h"
+#include "daemon/lifecycle/view.h"
+
+/* The server's config.ctx. Made by main.c; everything in it outlives the server. */
+struct api {
+	struct lifecycle *lifecycle;
+	const char *version;
+	struct idempotency idempotency;
+};
+
+/* All tables, for http_config; `*ret_count` of them. */
+const struct http_routes *api_tables(size_t *ret_count);
+
+/* Whether a table has a row of this method and pattern. */
+bool api_has_route(enum http_method method, const char *pattern);
+
+/* The server's look-up of tokens: a person's or service's, or a run's. `ctx` is the api. */
+int api_find_token(
+	void *ctx, struct arena *arena, const unsigned char hash[AUTH_HASH_SIZE], struct auth_token *ret_token);
+
+/* Who asks, as the lifecycle wants it; everything borrows from the request. */
+struct store_actor api_actor(const struct http_request *request);
+struct lifecycle_scope api_scope(const struct http_request *request);
+struct lifecycle_reader api_reader(struct api *api, struct http_request *request);
+/* The projects that the token may see, as the store's filters take them: absent for all. 0 or -ENOMEM. */
+int api_scope_json(struct http_request *request, struct str *ret_json) MUST_USE;
+
+/* A literal or another text that ends in NUL, as a str; absent for NULL. */
+struct str api_text(const char *text);
+
+/* The tables, one of each resource. */
+extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_health_routes,
+	api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes, api_grants_routes,
+	api_decisions_routes, api_tokens_routes;
+
+#define API_ROUTES(rows)                                 \
+	{                                                \
+		(rows), sizeof(rows) / sizeof((rows)[0]) \
+	}
+
+#endif

@@ -1,0 +1,133 @@
+/* Projects and their tool servers. */
+#include <errno.h>
+
+#include "daemon/http/api_call.h"
+#include "daemon/http/api_list.h"
+#include "daemon/http/render.h"
+#include "daemon/lifecycle/project.h"
+
+enum { NAME_CHARACTERS = 240, PATH_CHARACTERS = 4096 };
+
+/* Where a project lies on this machine is not everybody's business (4.2). */
+static bool shows_root(const struct http_request *request)
+{
+	return auth_has_role(&request->token, AUTH_OPERATOR);
+}
+
+struct putting {
+	struct api_call call;
+	struct lifecycle_project_put put;
+};
+
+static void write_put(struct api_call *call, struct http_reply *reply)
+{
+	const struct putting *putting = (const struct putting *)call;
+	const struct lifecycle_project *view = &putting->put.view;
+	struct json_out out = http_reply_json(reply, putting->put.created ? 201 : 200);
+
+	render_project(view, shows_root(call->request), putting->put.call.now, &out);
+	if (putting->put.created)
+		http_reply_header(reply, "Location", "/v1/projects/%.*s", (int)view->row.id.len, view->row.id.bytes);
+}
+
+/* `root` absent: it stays; null: it goes. */
+static void read_root(struct json_place *body, struct lifecycle_project_put *put)
+{
+	const json_t *root = json_in_any(body, "root", JSON_OPTIONAL);
+
+	if (root == NULL)
+		return;
+	put->root = json_is_null(root) ? LIFECYCLE_ROOT_REMOVE : LIFECYCLE_ROOT_SET;
+	if (put->root == LIFECYCLE_ROOT_SET)
+		put->root_path = json_in_str(body, "root", JSON_OPTIONAL, PATH_CHARACTERS);
+}
+
+static int put_project(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct putting *putting = ARENA_NEW(&request->arena, struct putting);
+	struct json_place body;
+	struct json_in in;
+	int r = putting != NULL ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = api_call_begin(&putting->call, api, request, &putting->put.call, write_put, reply);
+	if (r != 0)
+		return API_CALL_ENDED(r);
+	json_in_init(&in, &request->arena);
+	json_in_root(&in, request->json, &body);
+	putting->put.id = http_request_param(request, "id");
+	putting->put.name = json_in_str(&body, "name", JSON_OPTIONAL, NAME_CHARACTERS);
+	read_root(&body, &putting->put);
+	json_in_end(&body);
+	if (!json_in_ok(&in)) {
+		http_reply_faults(reply, request, &in);
+		return api_call_drop(&putting->call, 0);
+	}
+	return api_call_start(&putting->call, lifecycle_project_put(api->lifecycle, &putting->put), reply);
+}
+
+static int get_project(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct lifecycle_reader reader = api_reader(api, request);
+	struct lifecycle_project project = {0};
+	struct json_out out;
+	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
+
+	if (r != 0)
+		return api_call_refuse_view(reply, request, r);
+	out = http_reply_json(reply, 200);
+	render_project(&project, shows_root(request), lifecycle_now(api->lifecycle), &out);
+	return 0;
+}
+
+static int list_projects(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	static const char *const filters[] = {NULL};
+	struct lifecycle_reader reader = api_reader(ctx, request);
+	struct store_project_list found = {0};
+	struct api_list list;
+	size_t shown = 0;
+	int r = api_list_begin(&list, request, reply, filters, false);
+
+	if (r != 0)
+		return 0;
+	r = lifecycle_list_projects(&reader, list.after, api_list_wanted(&list), &found);
+	if (r != 0)
+		return api_call_refuse_view(reply, request, r);
+	shown = api_list_open(&list, found.count);
+	for (size_t i = 0; i < shown; i++)
+		render_project_line(&found.items[i], shows_root(request), &list.out);
+	api_list_close(&list, found.count > shown, shown > 0 ? found.items[shown - 1].id : STR(""));
+	return 0;
+}
+
+static int list_servers(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct lifecycle_reader reader = api_reader(ctx, request);
+	struct lifecycle_project project = {0};
+	struct json_out out;
+	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
+
+	if (r != 0)
+		return api_call_refuse_view(reply, request, r);
+	out = http_reply_json(reply, 200);
+	json_out_begin_object(&out);
+	json_out_key(&out, "items");
+	json_out_begin_array(&out);
+	for (size_t i = 0; i < project.servers.count; i++)
+		render_server(&project.servers.items[i], &out);
+	json_out_end_array(&out);
+	json_out_end_object(&out);
+	return 0;
+}
+
+static const struct http_route rows[] = {
+	{HTTP_PUT, "/v1/projects/{id}", AUTH_OPERATOR, HTTP_NEEDS_BODY | HTTP_WRITES, 0, put_project},
+	{HTTP_GET, "/v1/projects/{id}", 0, 0, 0, get_project},
+	{HTTP_GET, "/v1/projects", 0, 0, 0, list_projects},
+	{HTTP_GET, "/v1/projects/{id}/servers", 0, 0, 0, list_servers},
+};
+
+const struct http_routes api_projects_routes = API_ROUTES(rows);

@@ -1,0 +1,85 @@
+/* The daemon itself: alive, ready, which version, and who asks. */
+#include "daemon/http/api.h"
+#include "daemon/http/render.h"
+#include "daemon/lifecycle/time_text.h"
+#include "policy/admission.h"
+
+static int write_status(struct http_reply *reply, const char *status)
+{
+	struct json_out out = http_reply_json(reply, 200);
+
+	json_out_begin_object(&out);
+	json_out_member_text(&out, "status", status);
+	json_out_end_object(&out);
+	return 0;
+}
+
+static int get_healthz(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	(void)ctx;
+	(void)request;
+	return write_status(reply, "alive");
+}
+
+/* The store was opened and migrated before anything was served; what is left to ask is whether it still is whole. */
+static int get_readyz(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	const struct api *api = ctx;
+	struct store_stats stats;
+
+	store_stats_read(lifecycle_store(api->lifecycle), &stats);
+	if (!stats.broken)
+		return write_status(reply, "ready");
+	http_reply_problem(
+		reply, request, HTTP_PROBLEM_NOT_STORED, "the store is broken; the daemon must be started anew");
+	return 0;
+}
+
+static int get_version(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	const struct api *api = ctx;
+	struct json_out out = http_reply_json(reply, 200);
+
+	(void)request;
+	json_out_begin_object(&out);
+	json_out_member_text(&out, "version", api->version);
+	json_out_member_int(&out, "contractVersion", ADMISSION_SCHEMA_VERSION);
+	json_out_member_int(&out, "engineRevision", ADMISSION_ENGINE_REVISION);
+	json_out_member_str(&out, "catalogDigest", lifecycle_catalog(api->lifecycle)->digest);
+	json_out_key(&out, "sandbox");
+	json_out_begin_object(&out);
+	json_out_member_bool(&out, "landlock", false);
+	json_out_member_bool(&out, "seccomp", false);
+	json_out_end_object(&out);
+	json_out_end_object(&out);
+	return 0;
+}
+
+static int get_session(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	const struct api *api = ctx;
+	const struct auth_token *token = &request->token;
+	struct json_out out = http_reply_json(reply, 200);
+
+	json_out_begin_object(&out);
+	json_out_member_str(&out, "principal", token->principal);
+	json_out_member_str(&out, "token", token->id);
+	render_roles("roles", token->roles, &out);
+	if (token->all_projects)
+		json_out_member_null(&out, "projects");
+	else
+		render_names("projects", token->projects, token->projects_count, &out);
+	time_text_member(&out, "expiresAt", token->expires_ms);
+	time_text_member(&out, "serverTime", lifecycle_now(api->lifecycle));
+	json_out_end_object(&out);
+	return 0;
+}
+
+static const struct http_route rows[] = {
+	{HTTP_GET, "/healthz", 0, HTTP_NO_AUTH, 0, get_healthz},
+	{HTTP_GET, "/readyz", 0, HTTP_NO_AUTH, 0, get_readyz},
+	{HTTP_GET, "/v1/version", 0, HTTP_NO_AUTH, 0, get_version},
+	{HTTP_GET, "/v1/session", 0, 0, 0, get_session},
+};
+
+const struct http_routes api_service_routes = API_ROUTES(rows);

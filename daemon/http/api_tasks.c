@@ -1,0 +1,163 @@
+/* Plans: submitting them, and reading tasks. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/http/api_call.h"
+#include "daemon/http/api_list.h"
+#include "daemon/http/render.h"
+#include "daemon/lifecycle/plan.h"
+
+struct planning {
+	struct api_call call;
+	struct lifecycle_plan_put put;
+	struct plan plan;
+};
+
+static void write_planned(struct api_call *call, struct http_reply *reply)
+{
+	const struct planning *planning = (const struct planning *)call;
+	const struct lifecycle_plan_put *put = &planning->put;
+	struct json_out out = http_reply_json(reply, put->effect == LIFECYCLE_PLAN_CREATED ? 201 : 200);
+
+	render_task(&put->view, RENDER_TASK_SUPERSEDED, put->superseded, put->superseded_count, &call->request->token,
+		&out);
+	http_reply_etag(reply, put->view.row.plan_revision);
+	if (put->effect == LIFECYCLE_PLAN_CREATED)
+		http_reply_header(reply, "Location", "/v1/tasks/%.*s", (int)put->task.len, put->task.bytes);
+}
+
+enum condition { CONDITION_NONE = 0, CONDITION_REVISION, CONDITION_ANY, CONDITION_MALFORMED };
+
+/* A header with one entity tag as we write it, "7", or a star. */
+static enum condition read_condition(const struct http_request *request, const char *name, int64_t *ret_revision)
+{
+	struct str text = http_request_header(request, name);
+
+	*ret_revision = 0;
+	if (text.bytes == NULL)
+		return CONDITION_NONE;
+	if (str_is(text, "*"))
+		return CONDITION_ANY;
+	if (text.len < 3 || text.len > 20 || text.bytes[0] != '"' || text.bytes[text.len - 1] != '"')
+		return CONDITION_MALFORMED;
+	for (size_t i = 1; i + 1 < text.len; i++) {
+		if (text.bytes[i] < '0' || text.bytes[i] > '9')
+			return CONDITION_MALFORMED;
+		*ret_revision = *ret_revision * 10 + (text.bytes[i] - '0');
+	}
+	return *ret_revision > 0 ? CONDITION_REVISION : CONDITION_MALFORMED;
+}
+
+/* 0, or API_CALL_ANSWERED. `If-Match: *` asks for a task that is there, whatever its revision. */
+static int read_conditions(struct http_request *request, struct lifecycle_plan_put *put, struct http_reply *reply)
+{
+	int64_t ignored = 0;
+	enum condition match = read_condition(request, "If-Match", &put->if_revision);
+	enum condition none = read_condition(request, "If-None-Match", &ignored);
+
+	put->only_new = none == CONDITION_ANY;
+	if (match != CONDITION_MALFORMED && match != CONDITION_ANY && none != CONDITION_MALFORMED &&
+		none != CONDITION_REVISION)
+		return 0;
+	http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST,
+		"a plan takes If-Match with its revision in quotes, or If-None-Match with a star");
+	return API_CALL_ANSWERED;
+}
+
+static int read_plan(struct planning *planning, struct http_request *request, struct http_reply *reply)
+{
+	struct lifecycle_refusal refusal = {.revision = -1};
+	int r = read_conditions(request, &planning->put, reply);
+
+	if (r != 0)
+		return r;
+	r = plan_read(&request->arena, request->json, PLAN_FORM_TASK, &planning->plan, &refusal);
+	if (r <= 0)
+		return r;
+	api_call_refuse(reply, request, r, &refusal);
+	return API_CALL_ANSWERED;
+}
+
+static int put_task(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct planning *planning = ARENA_NEW(&request->arena, struct planning);
+	int r = planning != NULL ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = api_call_begin(&planning->call, api, request, &planning->put.call, write_planned, reply);
+	if (r != 0)
+		return API_CALL_ENDED(r);
+	planning->put.task = http_request_param(request, "id");
+	planning->put.plan = &planning->plan;
+	r = read_plan(planning, request, reply);
+	if (r != 0)
+		return api_call_drop(&planning->call, API_CALL_ENDED(r));
+	return api_call_start(&planning->call, lifecycle_plan_put(api->lifecycle, &planning->put), reply);
+}
+
+/* ---- reading */
+
+static int get_task(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct lifecycle_reader reader = api_reader(ctx, request);
+	struct lifecycle_task task = {0};
+	struct json_out out;
+	int r = lifecycle_view_task(&reader, http_request_param(request, "id"), &task);
+
+	if (r != 0)
+		return api_call_refuse_view(reply, request, r);
+	out = http_reply_json(reply, 200);
+	render_task(&task, RENDER_TASK_ACTIONS, NULL, 0, &request->token, &out);
+	/* The tag is the plan's and the answer tells of more, so it is never "not modified". */
+	http_reply_etag(reply, task.row.plan_revision);
+	return 0;
+}
+
+/* False: there is no such status. */
+static bool read_filter(struct http_request *request, struct store_task_filter *filter)
+{
+	struct str status = http_request_query(request, "status");
+	struct str submitter = http_request_query(request, "submittedBy");
+
+	filter->project = http_request_query(request, "project");
+	filter->submitted_by = submitter;
+	if (submitter.bytes != NULL && str_is(submitter, "me"))
+		filter->submitted_by = request->token.principal;
+	filter->has_status = status.bytes != NULL;
+	return status.bytes == NULL || store_task_status_parse(status, &filter->status) == 0;
+}
+
+static int list_tasks(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	static const char *const filters[] = {"project", "status", "submittedBy", NULL};
+	struct lifecycle_reader reader = api_reader(ctx, request);
+	struct store_task_filter filter = {0};
+	struct store_task_list found = {0};
+	struct api_list list;
+	size_t shown = 0;
+	int r = api_list_begin(&list, request, reply, filters, true);
+
+	if (r != 0)
+		return 0;
+	if (!read_filter(request, &filter)) {
+		http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST, "status is a task's status");
+		return 0;
+	}
+	r = lifecycle_list_tasks(&reader, filter, list.from, api_list_wanted(&list), &found);
+	if (r != 0)
+		return api_call_refuse_view(reply, request, r);
+	shown = api_list_open(&list, found.count);
+	for (size_t i = 0; i < shown; i++)
+		render_task_line(&found.items[i], &list.out);
+	api_list_close_sequence(&list, found.count > shown, shown > 0 ? found.items[shown - 1].sequence : 0);
+	return 0;
+}
+
+static const struct http_route rows[] = {
+	{HTTP_PUT, "/v1/tasks/{id}", AUTH_PLANNER, HTTP_NEEDS_BODY | HTTP_WRITES, HTTP_DOCUMENT_MAX, put_task},
+	{HTTP_GET, "/v1/tasks/{id}", 0, 0, 0, get_task},
+	{HTTP_GET, "/v1/tasks", 0, 0, 0, list_tasks},
+};
+
+const struct http_routes api_tasks_routes = API_ROUTES(rows);

@@ -1,0 +1,478 @@
+/* admitd: puts the rooms together, starts them in order, and stops them in the other (chapter 3.2). */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/config.h"
+#include "daemon/http/api.h"
+#include "daemon/http/server.h"
+#include "daemon/http/token_issue.h"
+#include "daemon/lifecycle/lifecycle.h"
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/secret_file.h"
+#include "daemon/store/store.h"
+#include "policy/cleanup.h"
+#include "policy/json_parse.h"
+
+enum {
+	EXIT_USAGE = 2,
+	CATALOG_BYTES = 4 * 1024 * 1024,
+	DRAIN_MS = 20 * 1000,
+	WORK_BYTES = 16 * 1024 * 1024,
+};
+
+static const char state_usual[] = "./admitd-state";
+static const char admin_file[] = "admin.token";
+static const char key_file[] = "run-token.key";
+
+struct admitd {
+	struct options options;
+	struct config config;
+	const char *state;
+	struct buf catalog; /* bytes of --catalog; empty: none */
+	struct store *store;
+	struct lifecycle *lifecycle;
+	struct api api;
+	struct http_server *server;
+	unsigned char key[32];
+};
+
+/* Set by the store when a sync failed: what is true is known after the next start. */
+static atomic_bool is_broken;
+
+/* ---- what is set */
+
+static int read_config(struct admitd *admitd)
+{
+	const struct options *options = &admitd->options;
+	struct config *config = &admitd->config;
+	struct config_fault fault;
+	int r = options->config != NULL ? config_read(config, options->config, &fault) : 0;
+
+	if (r == CONFIG_REFUSED && fault.line > 0)
+		log_line(LOG_LINE_ERROR, "config", "%s:%d: %s", options->config, fault.line, fault.text);
+	else if (r != 0)
+		log_line(LOG_LINE_ERROR, "config", "%s: %s", options->config, r < 0 ? "no memory" : fault.text);
+	if (r != 0)
+		return EXIT_FAILURE;
+	if (options->listen != NULL && !config_listen(options->listen, config->address, &config->port)) {
+		log_line(LOG_LINE_ERROR, "config",
+			"--listen %s: it is a numeric address and a port, such as 127.0.0.1:7333", options->listen);
+		return EXIT_USAGE;
+	}
+	admitd->state = config->state != NULL ? config->state : state_usual;
+	if (options->state != NULL)
+		admitd->state = options->state;
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+static int read_catalog(struct admitd *admitd)
+{
+	const char *path = admitd->options.catalog;
+	CLEANUP(close_fd) int fd = -1;
+	char piece[16 * 1024];
+	ssize_t got = 1;
+
+	buf_init(&admitd->catalog, CATALOG_BYTES);
+	if (path == NULL)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && got > 0 && buf_error(&admitd->catalog) == 0) {
+		got = read(fd, piece, sizeof(piece));
+		if (got > 0)
+			buf_add(&admitd->catalog, piece, (size_t)got);
+	}
+	if (fd < 0 || got < 0) {
+		log_line(LOG_LINE_ERROR, "catalog", "%s: can't be read: %s", path, strerrordesc_np(errno));
+		return EXIT_FAILURE;
+	}
+	if (buf_error(&admitd->catalog) != 0) {
+		log_line(LOG_LINE_ERROR, "catalog", "%s: is larger than 4 MiB", path);
+		return EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static void refuse_catalog(const struct admitd *admitd, const struct catalog_fault *fault)
+{
+	log_line(LOG_LINE_ERROR, "catalog", "%s: %s: %s",
+		admitd->options.catalog != NULL ? admitd->options.catalog : "the stored catalog",
+		fault->pointer[0] != '\0' ? fault->pointer : "/", fault->text);
+}
+
+static int check_config(struct admitd *admitd)
+{
+	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
+	struct catalog_fault fault = {0};
+
+	if (admitd->options.catalog != NULL && catalog_new(buf_str(&admitd->catalog), &catalog, &fault) != 0) {
+		refuse_catalog(admitd, &fault);
+		return EXIT_FAILURE;
+	}
+	(void)printf("the configuration is fine: listen %s port %u, state %s, %zu root prefixes%s\n",
+		admitd->config.address, admitd->config.port, admitd->state, admitd->config.roots.count,
+		admitd->config.allow_self_approval ? ", self-approval allowed" : "");
+	return 0;
+}
+
+/* ---- the store */
+
+static void store_broke(void *arg)
+{
+	(void)arg;
+	atomic_store(&is_broken, true);
+	(void)kill(getpid(), SIGTERM);
+}
+
+static const char *store_fault(int result)
+{
+	switch (result) {
+	case STORE_OPEN_ELSEWHERE:
+		return "another admitd has it open; stop that one, or give another --state";
+	case STORE_NEWER:
+		return "it was written by a newer admitd; start that one, or restore a backup of before";
+	case STORE_FOREIGN:
+		return "its database belongs to another program; give another --state";
+	case STORE_NOT_A_DATABASE:
+		return "its database is damaged, or is none; restore a backup, or give another --state";
+	case STORE_MIGRATION_DIFFERS:
+		return "it was made by another build of admitd whose schema differs; start that one";
+	default:
+		return result < 0 ? strerrordesc_np(-result) : "it can't be opened";
+	}
+}
+
+static int open_store(struct admitd *admitd)
+{
+	const struct store_config config = {.state_folder = admitd->state, .on_broken = store_broke};
+	int r = store_open(&config, &admitd->store);
+
+	if (r == 0)
+		return 0;
+	log_line(LOG_LINE_ERROR, "store", "the state folder %s: %s", admitd->state, store_fault(r));
+	return EXIT_FAILURE;
+}
+
+/* ---- the first start */
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct issuing {
+	const char *secret;
+	int64_t now;
+	bool is_reset; /* what nobody made before is revoked */
+	bool is_first; /* out */
+};
+
+static int run_look(struct store_tx *tx, void *arg)
+{
+	struct issuing *issuing = arg;
+
+	return token_issue_is_first(tx, &issuing->is_first);
+}
+
+static int run_issue(struct store_tx *tx, void *arg)
+{
+	const struct issuing *issuing = arg;
+	struct store_token row = {.principal = STR("admin"), .roles = AUTH_ADMIN, .created_at = issuing->now};
+	int r = issuing->is_reset ? token_issue_revoke_own(tx, issuing->now) : 0;
+
+	return r != 0 ? r : token_issue(tx, &row, issuing->secret);
+}
+
+/* The file first: a token that nobody could read would lock everybody out. */
+static int issue_admin(struct admitd *admitd, struct arena *arena, bool is_reset)
+{
+	char line[TOKEN_SECRET_SIZE + 1];
+	char secret[TOKEN_SECRET_SIZE];
+	struct issuing issuing = {.secret = secret, .now = now_ms(), .is_reset = is_reset};
+	int r = 0;
+
+	token_issue_secret(secret);
+	(void)snprintf(line, sizeof(line), "%s\n", secret);
+	r = secret_file_write(admitd->state, admin_file, line, strlen(line), true);
+	if (r == 0) {
+		r = store_call(admitd->store, arena, run_issue, &issuing);
+		if (r != 0)
+			secret_file_remove(admitd->state, admin_file);
+	}
+	sodium_memzero(line, sizeof(line));
+	sodium_memzero(secret, sizeof(secret));
+	if (r != 0)
+		log_line(LOG_LINE_ERROR, "token", "no admin token could be made in %s: %s", admitd->state,
+			store_fault(r));
+	else
+		log_line(LOG_LINE_INFO, "token", "the %sadmin token is in %s/%s", is_reset ? "new " : "", admitd->state,
+			admin_file);
+	return r != 0 ? EXIT_FAILURE : 0;
+}
+
+static int issue_first(struct admitd *admitd, bool is_reset)
+{
+	struct issuing issuing = {0};
+	struct arena arena;
+	int r = 0;
+
+	arena_init(&arena, WORK_BYTES);
+	if (!is_reset) {
+		r = store_read(admitd->store, &arena, run_look, &issuing);
+		if (r != 0)
+			log_line(LOG_LINE_ERROR, "store", "the tokens can't be read: %s", store_fault(r));
+	}
+	if (r == 0 && (is_reset || issuing.is_first))
+		r = issue_admin(admitd, &arena, is_reset);
+	arena_release(&arena);
+	return r != 0 ? EXIT_FAILURE : 0;
+}
+
+static int take_key(struct admitd *admitd)
+{
+	int r = secret_file_read(admitd->state, key_file, admitd->key, sizeof(admitd->key));
+
+	if (r == SECRET_FILE_ABSENT) {
+		randombytes_buf(admitd->key, sizeof(admitd->key));
+		r = secret_file_write(admitd->state, key_file, admitd->key, sizeof(admitd->key), false);
+	}
+	if (r == 0)
+		return 0;
+	log_line(LOG_LINE_ERROR, "key", "%s/%s: %s", admitd->state, key_file,
+		r == SECRET_FILE_OPEN_TO_OTHERS
+			? "others can read it; chmod 600 it, or remove it and have a new one made"
+			: r == SECRET_FILE_DAMAGED
+			? "it is damaged; remove it and have a new one made (run tokens that were given out go on)"
+			: strerrordesc_np(-r));
+	return EXIT_FAILURE;
+}
+
+/* ---- serving */
+
+static int start_lifecycle(struct admitd *admitd)
+{
+	struct str prefixes[CONFIG_LIST_MAX];
+	struct catalog_fault fault = {0};
+	struct lifecycle_config config = {
+		.store = admitd->store,
+		.state_folder = admitd->state,
+		.root_prefixes = prefixes,
+		.root_prefix_count = admitd->config.roots.count,
+		.allow_self_approval = admitd->config.allow_self_approval,
+		.durable_previews = admitd->config.durable_previews,
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < admitd->config.roots.count; i++)
+		prefixes[i] = api_text(admitd->config.roots.items[i]);
+	if (admitd->options.catalog != NULL)
+		config.catalog = buf_str(&admitd->catalog);
+	memcpy(config.run_token_key, admitd->key, sizeof(config.run_token_key));
+	r = lifecycle_new(&config, &admitd->lifecycle, &fault);
+	sodium_memzero(config.run_token_key, sizeof(config.run_token_key));
+	if (r == CATALOG_REFUSED)
+		refuse_catalog(admitd, &fault);
+	else if (r != 0)
+		log_line(LOG_LINE_ERROR, "start", "the lifecycle can't be started: %s", strerrordesc_np(-r));
+	return r != 0 ? EXIT_FAILURE : 0;
+}
+
+static bool is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static int start_server(struct admitd *admitd)
+{
+	const struct config *set = &admitd->config;
+	struct http_config config = {
+		.address = set->address,
+		.port = set->port,
+		.hosts = (const char *const *)set->hosts.items,
+		.hosts_count = set->hosts.count,
+		.find_token = api_find_token,
+		.find_ctx = &admitd->api,
+		.ctx = &admitd->api,
+	};
+	int r = 0;
+
+	idempotency_init(&admitd->api.idempotency);
+	admitd->api.lifecycle = admitd->lifecycle;
+	admitd->api.version = PACKAGE_VERSION;
+	config.routes = api_tables(&config.routes_count);
+	r = http_server_start(&config, &admitd->server);
+	if (r != 0) {
+		log_line(LOG_LINE_ERROR, "listen", "%s port %u: %s%s", set->address, set->port, strerrordesc_np(-r),
+			r == -EADDRINUSE ? "; give another --listen" : "");
+		return EXIT_FAILURE;
+	}
+	if (!is_loopback(set->address))
+		log_line(LOG_LINE_WARNING, "listen",
+			"%s is no loopback address, and this is HTTP without TLS: tokens can be read on the way",
+			set->address);
+	return 0;
+}
+
+/* In one step, so that whoever waits for it reads all of it. */
+static int write_port(const char *path, uint16_t port)
+{
+	char aside[4096];
+	FILE *file = NULL;
+	int len = snprintf(aside, sizeof(aside), "%s.new", path);
+
+	if (len < 0 || (size_t)len >= sizeof(aside))
+		return -ENAMETOOLONG;
+	file = fopen(aside, "we");
+	if (file == NULL)
+		return -errno;
+	(void)fprintf(file, "%u\n", port);
+	if (fclose(file) != 0)
+		return -errno;
+	return rename(aside, path) == 0 ? 0 : -errno;
+}
+
+static int tell_port(struct admitd *admitd)
+{
+	uint16_t port = http_server_port(admitd->server);
+	const char *path = admitd->options.port_file;
+	int r = path != NULL ? write_port(path, port) : 0;
+
+	if (r != 0) {
+		log_line(LOG_LINE_ERROR, "start", "%s can't be written: %s", path, strerrordesc_np(-r));
+		return EXIT_FAILURE;
+	}
+	log_line(LOG_LINE_INFO, "ready", "http://%s%s%s:%u, state %s, version %s",
+		strchr(admitd->config.address, ':') ? "[" : "", admitd->config.address,
+		strchr(admitd->config.address, ':') ? "]" : "", port, admitd->state, PACKAGE_VERSION);
+	return 0;
+}
+
+static int start(struct admitd *admitd)
+{
+	int r = take_key(admitd);
+
+	if (r == 0)
+		r = issue_first(admitd, false);
+	if (r == 0)
+		r = start_lifecycle(admitd);
+	if (r == 0)
+		r = start_server(admitd);
+	return r == 0 ? tell_port(admitd) : r;
+}
+
+/* Signals are taken here and nowhere else: every thread is born with them blocked. */
+static void block_signals(sigset_t *ret)
+{
+	(void)sigemptyset(ret);
+	(void)sigaddset(ret, SIGTERM);
+	(void)sigaddset(ret, SIGINT);
+	(void)sigaddset(ret, SIGHUP);
+	(void)pthread_sigmask(SIG_BLOCK, ret, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_end(const sigset_t *signals)
+{
+	int found = 0;
+
+	while (sigwait(signals, &found) != 0 || found == SIGHUP)
+		continue;
+	log_line(LOG_LINE_INFO, "stop", "%s", atomic_load(&is_broken) ? "the store is broken" : "told to stop");
+}
+
+/* What was accepted is answered; nothing new is taken. */
+static void stop(struct admitd *admitd)
+{
+	if (admitd->server != NULL) {
+		http_server_quiesce(admitd->server);
+		if (!http_server_drain(admitd->server, DRAIN_MS))
+			log_line(LOG_LINE_WARNING, "stop", "some requests took too long and are told to ask again");
+		http_server_stop(admitd->server);
+	}
+	lifecycle_free(admitd->lifecycle);
+	store_close(admitd->store);
+	idempotency_release(&admitd->api.idempotency);
+	config_release(&admitd->config);
+	buf_release(&admitd->catalog);
+	sodium_memzero(admitd->key, sizeof(admitd->key));
+}
+
+static int serve(struct admitd *admitd, const sigset_t *signals)
+{
+	int r = open_store(admitd);
+
+	if (r == 0)
+		r = start(admitd);
+	if (r != 0)
+		return r;
+	wait_for_end(signals);
+	return atomic_load(&is_broken) ? EXIT_FAILURE : 0;
+}
+
+static int reset_token(struct admitd *admitd)
+{
+	int r = open_store(admitd);
+
+	return r == 0 ? issue_first(admitd, true) : r;
+}
+
+static int run(struct admitd *admitd, const sigset_t *signals)
+{
+	int r = read_config(admitd);
+
+	if (r == 0)
+		r = read_catalog(admitd);
+	if (r != 0)
+		return r;
+	switch (admitd->options.command) {
+	case OPTIONS_CHECK_CONFIG:
+		return check_config(admitd);
+	case OPTIONS_TOKEN_RESET:
+		return reset_token(admitd);
+	case OPTIONS_SERVE:
+		break;
+	}
+	return serve(admitd, signals);
+}
+
+int main(int argc, char **argv)
+{
+	static struct admitd admitd;
+	sigset_t signals;
+	int r = options_read(argc, argv, &admitd.options);
+
+	if (r != 0)
+		return r == OPTIONS_ANSWERED ? 0 : EXIT_USAGE;
+	json_parse_guard();
+	if (sodium_init() < 0) {
+		log_line(LOG_LINE_ERROR, "start", "libsodium can't be started");
+		return EXIT_FAILURE;
+	}
+	(void)umask(077);
+	block_signals(&signals);
+	config_init(&admitd.config);
+	r = run(&admitd, &signals);
+	stop(&admitd);
+	if (r == 0 && admitd.server != NULL)
+		log_line(LOG_LINE_INFO, "stop", "stopped");
+	return r;
+}
