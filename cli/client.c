@@ -202,8 +202,10 @@ static int make_headers(const struct client *client, const struct client_request
 		error = add_header(ret_list, "Expect:");
 	if (error == 0 && client->authorization != NULL)
 		error = add_header(ret_list, client->authorization);
-	if (error == 0 && request->body.bytes != NULL)
-		error = add_header(ret_list, "Content-Type: application/json");
+	/* Without a body libcurl would name a form's type. */
+	if (error == 0)
+		error = add_header(
+			ret_list, request->body.bytes == NULL ? "Content-Type:" : "Content-Type: application/json");
 	if (error == 0)
 		error = add_header_of(ret_list, "Idempotency-Key: %s", request->idempotency_key);
 	if (error == 0)
@@ -257,9 +259,9 @@ static void set_request(struct client *client, const struct client_request *requ
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, answer);
-	if (strcmp(request->method, "GET") == 0) {
+	if (strcmp(request->method, "GET") == 0 || strcmp(request->method, "DELETE") == 0) {
 		curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
-		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, NULL);
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 		return;
 	}
 	/* A body of no bytes is sent as one, so that the length is always said. */

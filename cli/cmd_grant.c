@@ -187,7 +187,8 @@ static void show(struct cli *cli, const struct subject *subject, const json_t *r
 		show_head(cli, document_text_or_empty(grant, "decision"), label == NULL ? subject->project : label,
 			document_text(grant, "id"));
 	show_ids(cli, "may read", json_object_get(grant, "capabilities"));
-	show_line(cli, "mode", document_text(grant, "mode"));
+	if (is_approval(subject))
+		show_line(cli, "mode", document_text(grant, "mode"));
 	show_line(cli, "until", show_time(cli, document_text(grant, "expiresAt")));
 	show_line(cli, "reason", document_text(grant, "reason"));
 	show_impact(cli, json_object_get(reply, "impact"));

@@ -7,8 +7,6 @@
 #include "cli/show.h"
 #include "policy/cleanup.h"
 
-enum { LONGEST_WAIT_S = 30 };
-
 static void body_drop(struct body *body)
 {
 	body_release(body);
@@ -25,9 +23,8 @@ static const char *path_of(struct cli *cli)
 		cli_say_usage(cli, "a package, --task or --any, one of them");
 		return NULL;
 	}
-	if (!any &&
-		(args_has(&cli->args, "project") || args_has(&cli->args, "agent") || args_has(&cli->args, "wait"))) {
-		cli_say_usage(cli, "--project, --agent and --wait belong to --any");
+	if (!any && (args_has(&cli->args, "project") || args_has(&cli->args, "agent"))) {
+		cli_say_usage(cli, "--project and --agent belong to --any");
 		return NULL;
 	}
 	if (package != NULL)
@@ -35,19 +32,6 @@ static const char *path_of(struct cli *cli)
 	if (task != NULL)
 		return cli_printf(cli, "/v1/tasks/%s/handoff", cli_segment(cli, task));
 	return "/v1/handoffs";
-}
-
-static int write_body(struct cli *cli, struct body *body)
-{
-	long wait_s = -1;
-	int result = cli_number(cli, "wait", 0, LONGEST_WAIT_S, &wait_s);
-
-	body_option(body, cli, "worker", "worker");
-	body_option(body, cli, "project", "project");
-	body_option(body, cli, "agent", "agent");
-	if (wait_s >= 0)
-		json_out_member_int(&body->out, "waitSeconds", wait_s);
-	return result;
 }
 
 /* "a, b" of an array of texts, in the run's arena. */
@@ -138,10 +122,13 @@ static int run(struct cli *cli)
 	const char *path = path_of(cli);
 	int result;
 
+	if (path == NULL)
+		return CLI_USAGE;
 	body_begin(&body);
-	result = path == NULL ? CLI_USAGE : write_body(cli, &body);
-	if (result == 0)
-		result = cli_secret_open(&file, args_text(&cli->args, "token-out"));
+	body_option(&body, cli, "worker", "worker");
+	body_option(&body, cli, "project", "project");
+	body_option(&body, cli, "agent", "agent");
+	result = cli_secret_open(&file, args_text(&cli->args, "token-out"));
 	if (result != 0)
 		return result;
 	result = cli_call_expecting(cli, "POST", path, body_end(&body), "admission_blocked", &reply);
@@ -159,7 +146,6 @@ static const struct args_option options[] = {
 	{"any", 0, ARGS_FLAG, NULL, "the next package of all approved tasks, oldest approval first"},
 	{"project", 0, ARGS_TEXT, "ID", "with --any: of this project"},
 	{"agent", 0, ARGS_TEXT, "NAME", "with --any: for this agent"},
-	{"wait", 0, ARGS_TEXT, "SECONDS", "with --any: wait for one, up to 30 s"},
 	{"worker", 0, ARGS_TEXT, "NAME", "who works on it, for people"},
 	{"token-out", 0, ARGS_TEXT, "FILE", "write the run's token to this new file, mode 0600"},
 	{0},
@@ -176,7 +162,7 @@ const struct cli_command cmd_handoff = {
 		"own token is only shown by --json, and written by --token-out.",
 	.examples = "admitctl handoff pkg_6f1x0c2v8m --worker runner-3\n"
 		    "admitctl handoff --task tracker-42 --token-out run.token\n"
-		    "admitctl handoff --any --agent backend --wait 30 --json",
+		    "admitctl handoff --any --agent backend --json",
 	.options = options,
 	.max_words = 1,
 	.run = run,

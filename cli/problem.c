@@ -97,6 +97,7 @@ void problem_say(const struct client_reply *reply)
 	const char *detail = document_text(problem, "detail");
 	const char *instance = document_text(problem, "instance");
 	const char *status = document_text(problem, "currentStatus");
+	const char *outcome = document_text(problem, "outcome");
 
 	if (code == NULL || title == NULL) {
 		cli_say("%s (%ld)",
@@ -111,6 +112,8 @@ void problem_say(const struct client_reply *reply)
 		cli_say("  %s", detail);
 	if (status != NULL)
 		cli_say("  its status: %s", status);
+	if (outcome != NULL)
+		cli_say("  its outcome: %s", outcome);
 	say_faults(problem);
 	say_list(problem, "roleNeeded", "one of these roles is needed");
 	say_list(problem, "missing", "missing");

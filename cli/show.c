@@ -6,7 +6,7 @@
 #include "cli/document.h"
 #include "policy/cleanup.h"
 
-enum { LABEL_COLUMN = 12, VALUE_CEILING = 64 * 1024, CHANGES_SHOWN = 12 };
+enum { LABEL_COLUMN = 13, VALUE_CEILING = 64 * 1024, CHANGES_SHOWN = 12 };
 
 static void add_label(struct cli *cli, const char *label)
 {

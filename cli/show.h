@@ -3,10 +3,10 @@
  *	BLOCKED  backend  pkg_6f1x0c2v8m
  *	  Waiting for read access
  *	  backend asks to read filesystem.project.read in tracker; nobody has decided.
- *	  why       filesystem.project.read needs an operator's grant
- *	  changed   since preview:
- *	            grants/fs-backend: approved -> revoked
- *	  to free   admitctl grant pkg_6f1x0c2v8m --expected-revision 0 --root-revision 1
+ *	  why        filesystem.project.read needs an operator's grant
+ *	  changed    since preview:
+ *	             grants/fs-backend: approved -> revoked
+ *	  to free    admitctl grant pkg_6f1x0c2v8m --expected-revision 0 --root-revision 1
  *
  * Words and actions are the daemon's. Commands are never cut or wrapped: they are there to be copied.
  */

@@ -322,10 +322,11 @@ def a_preview_shows_the_state_and_the_command_that_frees_it(server):
     server.expect(ok(preview))
     code, out, err = admitctl(server, "preview", "tracker-42")
     equal((code, err, server.requests[0][:2]), (1, "", ("POST", "/v1/tasks/tracker-42/preview")))
+    check("Content-Type" not in server.requests[0][2], "no body has no type")
     equal(out.splitlines(), [
-        "BLOCKED  backend  " + PACKAGE, "  Waiting for read access", "  " + STATE["body"], "  why       it needs a grant",
-        "  to free   admitctl grant %s --expected-revision 0 --root-revision 1" % PACKAGE,
-        "  or always admitctl grant --project tracker --capability filesystem.project.read --expected-revision 3 "
+        "BLOCKED  backend  " + PACKAGE, "  Waiting for read access", "  " + STATE["body"], "  why        it needs a grant",
+        "  to free    admitctl grant %s --expected-revision 0 --root-revision 1" % PACKAGE,
+        "  or always  admitctl grant --project tracker --capability filesystem.project.read --expected-revision 3 "
         "--root-revision 1", "", "0 allowed, 0 with a warning, 1 blocked"])
 
 
@@ -395,7 +396,7 @@ def a_blocked_approval_shows_each_block_and_what_changed(server):
         "actions": actions(allowed=False)}], warnings=[{"packageId": "pkg_2", "label": "docs", "reason": "goes on"}]))
     code, out, err = admitctl(server, "approve", "tracker-42", "--plan-revision", "1")
     equal((code, err), (1, ""))
-    for said in ("BLOCKED  backend", "  changed   since preview:\n            grants/fs: approved -> nothing\n",
+    for said in ("BLOCKED  backend", "  changed    since preview:\n             grants/fs: approved -> nothing\n",
                  "needs role approver", "WARNING  docs", "Nothing was approved: 1 of 2"):
         check(said in out, "%r is not in\n%s" % (said, out))
 
@@ -427,9 +428,9 @@ def a_handoff_keeps_the_runs_token_out_of_sight(server):
 @test
 def nothing_to_hand_over_is_exit_1(server):
     server.expect((204, {"Retry-After": "5"}, None))
-    code, out, err = admitctl(server, "handoff", "--any", "--agent", "backend", "--wait", "0")
+    code, out, err = admitctl(server, "handoff", "--any", "--agent", "backend", "--project", "p")
     equal((code, out, server.requests[0][1]), (1, "", "/v1/handoffs"))
-    equal(server.requests[0][3], {"agent": "backend", "waitSeconds": 0})
+    equal(server.requests[0][3], {"agent": "backend", "project": "p"})
     check("in 5 s" in err, err)
 
 
@@ -454,7 +455,7 @@ def the_status_of_a_task_has_the_commands_that_free_it(server):
     code, out, err = admitctl(server, "status", "t")
     equal((code, err), (0, ""))
     equal([request[1] for request in server.requests], ["/v1/tasks/t", "/v1/packages/" + PACKAGE])
-    check("needs grant, used up" in out and "  to free   admitctl grant " + PACKAGE in out, out)
+    check("needs grant, used up" in out and "  to free    admitctl grant " + PACKAGE in out, out)
 
 
 @test
@@ -478,6 +479,15 @@ def a_new_tokens_secret_goes_into_a_file_of_its_owner(server):
         os.unlink(path)
         server.expect(problem(403, "forbidden", roleNeeded=["admin"]))
         equal((admitctl(server, *words)[0], os.listdir(folder)), (1, []))
+
+
+@test
+def a_token_is_revoked_without_a_body(server):
+    server.expect((204, {}, None))
+    equal(admitctl(server, "token", "revoke", "tok_1")[:2], (0, ""))
+    method, path, headers, body = server.requests[0]
+    equal((method, path, body), ("DELETE", "/v1/tokens/tok_1", None))
+    check("Content-Type" not in headers, str(headers))
 
 
 # ---- the terminal
