@@ -164,7 +164,7 @@ endif
 
 # ---- daemon/lifecycle: chapter 2 on a real store, without HTTP
 if HAVE_CMOCKA
-lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world
+lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world test_lifecycle_store
 check_PROGRAMS += $(lifecycle_tests)
 TESTS += $(lifecycle_tests)
 lifecycle_fixture = %D%/lib/lifecycle_fixture.c %D%/lib/lifecycle_fixture.h $(store_fixture)
@@ -194,6 +194,9 @@ test_lifecycle_world_LDADD = $(lifecycle_test_libs)
 test_package_cache_SOURCES = %D%/unit/test_package_cache.c
 test_package_cache_CPPFLAGS = $(lifecycle_test_cppflags)
 test_package_cache_LDADD = $(lifecycle_test_libs)
+test_lifecycle_store_SOURCES = %D%/unit/test_lifecycle_store.c $(lifecycle_fixture)
+test_lifecycle_store_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_store_LDADD = $(lifecycle_test_libs)
 endif
 # ---- end of daemon/lifecycle
 

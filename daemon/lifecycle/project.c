@@ -87,7 +87,8 @@ static int open_root(struct lifecycle_call *call)
 		return 0;
 	memcpy(path, put->root_path.bytes, put->root_path.len);
 	path[put->root_path.len] = '\0';
-	if (root_health_open(path, ROOT_HEALTH_TIMEOUT_MS, &found) != 0 || !is_allowed(call->lifecycle, found.real_path))
+	if (root_health_open(path, ROOT_HEALTH_TIMEOUT_MS, &found) != 0 ||
+		!is_allowed(call->lifecycle, found.real_path))
 		return LIFECYCLE_ROOT_NOT_ALLOWED;
 	put->opened_device = found.device;
 	put->opened_inode = found.inode;
