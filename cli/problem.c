@@ -11,7 +11,6 @@ static const struct {
 	const char *advice;
 } advices[] = {
 	{"unauthenticated", "give a token: --token-file FILE, ADMITD_TOKEN, or --state DIR for the first admin token"},
-	{"self_approval", "somebody else must approve what you sent"},
 	{"admission_blocked", "free what blocks it, then the same command"},
 	{"inputs_changed", "the world changed meanwhile; the same command again"},
 	{"in_progress", "the same request is still being answered; the same command again"},
@@ -81,7 +80,7 @@ static void say_current(const json_t *problem)
 	const char *reason = document_text(record, "reason");
 	const char *revision = document_text(record, "revision");
 
-	if (revision == NULL && who == NULL && when == NULL)
+	if (who == NULL && when == NULL)
 		return;
 	cli_say("  what stands:%s%s%s%s%s%s%s%s", revision == NULL ? "" : " revision ",
 		revision == NULL ? "" : revision, who == NULL ? "" : " by ", who == NULL ? "" : who,

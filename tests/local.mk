@@ -67,8 +67,8 @@ test_cli_remedy_SOURCES = %D%/unit/test_cli_remedy.c
 test_cli_remedy_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_cli_remedy_LDADD = libcli.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
-TESTS += %D%/cli/test_cli.py %D%/cli/test_client.py
-EXTRA_DIST += %D%/cli/test_cli.py %D%/cli/test_client.py
+TESTS += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_way.py
+EXTRA_DIST += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_way.py %D%/http/daemon.py
 # ---- end of cli and words
 
 # ---- tests/vectors, tests/model: what is decided, written down, and a second evaluator
