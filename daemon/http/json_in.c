@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "policy/buf.h"
+#include "policy/redact.h"
+#include "policy/text.h"
 
 enum { POINTER_MAX = 1024, NAME_MAX_SHOWN = 64 };
 
@@ -33,6 +35,17 @@ static void add_step(struct buf *text, struct str name)
 	}
 }
 
+/* A name from the input as it may be told: a secret that stands there is masked, and what is long is cut. */
+static struct str shown_name(struct json_in *in, struct str name)
+{
+	struct str shown = {0};
+
+	if (name.len <= NAME_MAX_SHOWN && text_is_safe(name))
+		return name;
+	in->out_of_memory |= redact_copy(in->arena, name, NAME_MAX_SHOWN, &shown) != 0;
+	return shown;
+}
+
 static void add_place(struct buf *text, const struct json_place *place)
 {
 	if (!place->parent)
@@ -42,17 +55,6 @@ static void add_place(struct buf *text, const struct json_place *place)
 		add_step(text, place->key);
 	else
 		buf_printf(text, "/%zu", place->index);
-}
-
-/* Cuts a name from the input where it gets long, but not inside a character. */
-static struct str shown_name(struct str name)
-{
-	if (name.len <= NAME_MAX_SHOWN)
-		return name;
-	name.len = NAME_MAX_SHOWN;
-	while (name.len > 0 && (name.bytes[name.len] & 0xc0) == 0x80)
-		name.len--;
-	return name;
 }
 
 static void add_fault(const struct json_place *place, struct str step, struct str detail)
@@ -72,7 +74,7 @@ static void add_fault(const struct json_place *place, struct str step, struct st
 	buf_init(&text, POINTER_MAX);
 	add_place(&text, place);
 	if (step.bytes)
-		add_step(&text, shown_name(step));
+		add_step(&text, shown_name(in, step));
 	fault = &in->faults[in->count++];
 	fault->pointer = buf_error(&text) ? STR("") : arena_str(in->arena, buf_str(&text));
 	fault->detail = detail;
@@ -466,7 +468,7 @@ static void place_entry(struct json_place *ret, struct json_place *map, void *it
 {
 	struct str key = {json_object_iter_key(iterator), json_object_iter_key_len(iterator)};
 
-	place_member(ret, map, shown_name(key), json_object_iter_value(iterator));
+	place_member(ret, map, shown_name(map->in, key), json_object_iter_value(iterator));
 }
 
 struct str json_in_member_str(struct json_place *map, void *iterator, size_t max_chars)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "daemon/lifecycle/plan.h"
+#include "policy/redact.h"
+#include "policy/text.h"
 
 enum { POINTER_BYTES = 512 };
 
@@ -29,21 +31,32 @@ void fault_list_add(struct fault_list *faults, const char *text, const char *poi
 	faults->failed = fault->pointer.bytes == NULL;
 }
 
+/* A secret that stands where a name should is masked, and what is long is cut. */
+static struct str shown_name(struct fault_list *faults, struct str name)
+{
+	struct str shown = STR("");
+
+	if (text_is_safe(name))
+		return name;
+	faults->failed |= redact_copy(faults->arena, name, REDACT_LABEL, &shown) != 0;
+	return shown;
+}
+
 struct str fault_list_step(struct fault_list *faults, const char *name)
 {
-	size_t len = strlen(name);
-	char *step = arena_array(faults->arena, len + 1, 2);
+	struct str shown = shown_name(faults, (struct str){name, strlen(name)});
+	char *step = arena_array(faults->arena, shown.len + 1, 2);
 	size_t at = 0;
 
 	if (step == NULL)
 		return STR("");
-	for (size_t i = 0; i < len; i++) {
-		if (name[i] != '~' && name[i] != '/') {
-			step[at++] = name[i];
+	for (size_t i = 0; i < shown.len; i++) {
+		if (shown.bytes[i] != '~' && shown.bytes[i] != '/') {
+			step[at++] = shown.bytes[i];
 			continue;
 		}
 		step[at++] = '~';
-		step[at++] = name[i] == '~' ? '0' : '1';
+		step[at++] = shown.bytes[i] == '~' ? '0' : '1';
 	}
 	return (struct str){step, at};
 }
