@@ -6,7 +6,7 @@
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/grant.h"
 
-enum { REASON_CHARACTERS = 2000, CAPABILITY_CHARACTERS = 240, CAPABILITIES = 200 };
+enum { REASON_CHARACTERS = 2000, CAPABILITY_CHARACTERS = 240, CAPABILITIES = 30 };
 
 struct granting {
 	struct api_call call;

@@ -5,6 +5,7 @@
 #include "daemon/http/api_list.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/project.h"
+#include "policy/text.h"
 
 enum { NAME_CHARACTERS = 240, PATH_CHARACTERS = 4096 };
 
@@ -58,6 +59,8 @@ static int put_project(void *ctx, struct http_request *request, struct http_repl
 	json_in_root(&in, request->json, &body);
 	putting->put.id = http_request_param(request, "id");
 	putting->put.name = json_in_str(&body, "name", JSON_OPTIONAL, NAME_CHARACTERS);
+	if (putting->put.name.bytes != NULL && !text_is_identity(putting->put.name, NAME_CHARACTERS))
+		json_in_fault(&body, "name", "must be a plain text of 1 to 240 characters");
 	read_root(&body, &putting->put);
 	json_in_end(&body);
 	if (!json_in_ok(&in)) {

@@ -197,9 +197,7 @@ static int read_token(struct working *working, struct json_place *body)
 
 	*row = (struct store_token){.made_by = api_actor(working->request), .created_at = working->now};
 	row->principal = json_in_str(body, "principal", JSON_REQUIRED, PRINCIPAL_CHARACTERS);
-	if (row->principal.bytes != NULL &&
-		(!text_is_safe(row->principal) || row->principal.bytes[0] == ' ' ||
-			row->principal.bytes[row->principal.len - 1] == ' '))
+	if (row->principal.bytes != NULL && !text_is_identity(row->principal, PRINCIPAL_CHARACTERS))
 		json_in_fault(body, "principal", "must be a plain name");
 	row->roles = read_roles(body);
 	r = read_projects(body, &working->request->arena, &row->projects_json);
