@@ -106,6 +106,31 @@ static void an_approval_must_name_the_current_plan_and_root(void **state)
 	assert_int_equal(approval.call.refusal.revision, 1);
 }
 
+static void every_package_of_a_plan_is_judged_with_its_own_grant(void **state)
+{
+	enum { PACKAGES = 5 };
+	struct lifecycle_fixture *fixture = *state;
+	struct lifecycle_approval approval;
+	struct lifecycle_grant grant;
+	struct lifecycle_task task;
+	const char *packages = "";
+	char label[2] = "a";
+
+	for (size_t i = 0; i < PACKAGES; i++, label[0]++)
+		packages = arena_printf(lifecycle_fixture_arena(fixture), "%s%s%s", packages, i == 0 ? "" : ",",
+			package(fixture, label, "", READ))
+				   .bytes;
+	task = put(fixture, "t", packages);
+	for (size_t i = 0; i < PACKAGES; i++) {
+		assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), LIFECYCLE_ADMISSION_BLOCKED);
+		assert_int_equal(approval.judgement.counts[ADMISSION_ALLOWED], i);
+		assert_int_equal(
+			lifecycle_fixture_decide(fixture, task.packages[i].row.id, STORE_GRANT_APPROVED, &grant), 0);
+		assert_int_equal(lifecycle_fixture_events(fixture, "hold.cleared", NO_PACKAGE), i + 1);
+	}
+	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), 0);
+}
+
 /* ---- several at once */
 
 struct waiting {
@@ -465,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LIFECYCLE_TEST(one_blocked_package_of_three_changes_nothing),
 		LIFECYCLE_TEST(an_approval_must_name_the_current_plan_and_root),
+		LIFECYCLE_TEST(every_package_of_a_plan_is_judged_with_its_own_grant),
 		LIFECYCLE_TEST(two_approvals_at_once_both_succeed_and_one_was_already),
 		LIFECYCLE_TEST(of_two_claims_one_wins),
 		LIFECYCLE_TEST(a_package_that_is_not_approved_or_waits_is_not_handed_off),

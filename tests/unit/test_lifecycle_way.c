@@ -133,6 +133,10 @@ static void preview_it(struct way *way)
 	assert_false(backend->retryable);
 	assert_int_equal(backend->actions.count, 4);
 	expect_grant_actions(&backend->actions, 0, 0);
+	/* Who asks contributed to the plan: the others may approve, he may deny. */
+	assert_true(backend->actions.items[0].is_self_approval);
+	assert_true(backend->actions.items[1].is_self_approval);
+	assert_false(backend->actions.items[2].is_self_approval);
 	assert_true(contains(backend->result, "\"phase\":\"proposed\""));
 	assert_int_equal(docs->status, ADMISSION_WARNING);
 	assert_int_equal(docs->state.key, OPERATOR_DEFERRED_BOUNDARY);
@@ -152,6 +156,7 @@ static void approval_is_refused(struct way *way)
 	expect_same(backend->compared_decision, way->preview_decision);
 	expect_str(backend->changed_inputs, "[]");
 	assert_true(contains(backend->primary, "\"subtaskId\":\"schema\""));
+	assert_false(backend->actions.items[0].is_self_approval);
 	expect_str(backend->hold.requirement_key, "fs-backend");
 	expect_str(backend->hold.mcp_id, "filesystem");
 	assert_int_equal(backend->hold.mode, MODE_BOUNDED_CONTEXT_REQUIRED);

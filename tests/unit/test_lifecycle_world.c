@@ -177,6 +177,60 @@ static void health_is_asked_again_only_when_it_is_older_than_the_limit(void **st
 	assert_int_equal(stats.health_asked, 2);
 }
 
+static void expect_daemon_saw_it(struct lifecycle_fixture *fixture)
+{
+	struct lifecycle_reader reader = lifecycle_fixture_reader(fixture);
+	struct store_event_filter filter = {.type = STR("health.changed"), .newest_first = true};
+	struct store_event_list events = {0};
+
+	assert_int_equal(lifecycle_list_events(&reader, filter, 0, 1, &events), 0);
+	assert_int_equal(events.count, 1);
+	assert_null(events.items[0].actor.principal.bytes);
+	assert_non_null(strstr(events.items[0].payload_json.bytes, "\"source\":\"builtin\""));
+}
+
+static void health_is_stored_as_an_approval_saw_it(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct str package = put(fixture, "t", READ);
+	struct lifecycle_grant grant;
+	struct lifecycle_approval approval;
+
+	assert_int_equal(lifecycle_fixture_decide(fixture, package, STORE_GRANT_APPROVED, &grant), 0);
+	lifecycle_fixture_pass(fixture, 45000);
+	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), 0);
+	assert_non_null(strstr(approval.answer.bytes, "\"checkedAt\":\"2026-11-30T09:00:45.000Z\""));
+	assert_int_equal(lifecycle_fixture_project(fixture).health.items[0].checked_at, atomic_load(&fixture->now));
+}
+
+static int put_row_of_another_root(struct store_tx *tx, void *arg)
+{
+	struct lifecycle_fixture *fixture = arg;
+	struct store_health row = {.project = STR("tracker"),
+		.mcp_id = STR("filesystem"),
+		.install_state = STR("installed"),
+		.status = STR("healthy"),
+		.enabled = true,
+		.checked_at = atomic_load(&fixture->now),
+		.source = STORE_HEALTH_BUILTIN,
+		.root_revision = 99};
+
+	return store_health_put(tx, &row);
+}
+
+static void health_that_was_taken_for_another_root_is_asked_again(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct lifecycle_preview preview;
+	struct lifecycle_stats stats;
+
+	(void)put(fixture, "t", READ);
+	assert_int_equal(store_fixture_write(fixture->store, put_row_of_another_root, fixture), 0);
+	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
+	lifecycle_stats_read(fixture->lifecycle, &stats);
+	assert_int_equal(stats.health_asked, 1);
+}
+
 static void a_preview_that_sees_a_lost_folder_opens_the_holds_that_follow(void **state)
 {
 	struct lifecycle_fixture *fixture = *state;
@@ -193,6 +247,7 @@ static void a_preview_that_sees_a_lost_folder_opens_the_holds_that_follow(void *
 	assert_true(str_is(preview.judgement.packages[0].state.words.body,
 		"Last seen 0 s ago: the project's folder can't be opened."));
 	lifecycle_fixture_settle(fixture);
+	expect_daemon_saw_it(fixture);
 	view = lifecycle_fixture_view(fixture, package);
 	assert_true(view.is_held);
 	assert_int_equal(view.hold.kind, HOLD_NEEDS_SETUP);
@@ -300,6 +355,37 @@ static void a_reported_row_is_what_the_engine_sees(void **state)
 	assert_non_null(strstr(preview.judgement.health.bytes, "\"status\":\"healthy\""));
 }
 
+static int end_report(struct store_tx *tx, void *arg)
+{
+	struct store_due due = {.kind = STORE_DUE_HEALTH, .project = STR("tracker"), .subject = STR("github")};
+	struct lifecycle_fixture *fixture = arg;
+
+	due.due_at = due.at = atomic_load(&fixture->now);
+	return store_due_append(tx, &due);
+}
+
+static void a_report_whose_end_is_on_record_is_none(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct lifecycle_report seen = report(fixture, "github", "2026-11-30T09:00:00.000Z");
+	struct lifecycle_preview preview;
+
+	(void)put(fixture, "t", FIXTURE_OPTIONAL("gh", "github", "github.issues.read"));
+	seen.valid_seconds = 60;
+	assert_int_equal(lifecycle_report_health(fixture->lifecycle, &seen), 0);
+	lifecycle_fixture_pass(fixture, 60000);
+	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
+	assert_non_null(strstr(preview.judgement.health.bytes, "\"observed\":true"));
+	assert_int_equal(store_fixture_write(fixture->store, end_report, fixture), 0);
+	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
+	assert_non_null(strstr(preview.judgement.health.bytes, "\"observed\":false"));
+	/* A new word holds again. */
+	seen = report(fixture, "github", "2026-11-30T09:01:00.000Z");
+	assert_int_equal(lifecycle_report_health(fixture->lifecycle, &seen), 0);
+	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
+	assert_non_null(strstr(preview.judgement.health.bytes, "\"observed\":true"));
+}
+
 static void older_reports_and_bad_ones_are_refused(void **state)
 {
 	struct lifecycle_fixture *fixture = *state;
@@ -370,10 +456,13 @@ int main(void)
 		LIFECYCLE_TEST(a_root_in_use_by_a_run_stays),
 		LIFECYCLE_TEST(another_directory_at_the_path_is_no_longer_healthy_until_it_is_set_again),
 		LIFECYCLE_TEST(health_is_asked_again_only_when_it_is_older_than_the_limit),
+		LIFECYCLE_TEST(health_is_stored_as_an_approval_saw_it),
+		LIFECYCLE_TEST(health_that_was_taken_for_another_root_is_asked_again),
 		LIFECYCLE_TEST(a_preview_that_sees_a_lost_folder_opens_the_holds_that_follow),
 		LIFECYCLE_TEST(inputs_that_change_under_a_call_are_asked_again),
 		LIFECYCLE_TEST(inputs_that_never_hold_still_are_told_after_three_times),
 		LIFECYCLE_TEST(a_reported_row_is_what_the_engine_sees),
+		LIFECYCLE_TEST(a_report_whose_end_is_on_record_is_none),
 		LIFECYCLE_TEST(older_reports_and_bad_ones_are_refused),
 		LIFECYCLE_TEST(another_catalog_judges_every_package_anew),
 	};
