@@ -24,6 +24,16 @@ EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad
 TESTS += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
 EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
 
+# ---- the daemon from outside: over HTTP, killed, and through the quickstart
+black_box_tests = \
+  %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_bad_bodies.py \
+  %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/scripts/test_quickstart.py
+TESTS += $(black_box_tests)
+EXTRA_DIST += \
+  $(black_box_tests) %D%/http/daemon.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
+  examples/README.md examples/tracker.json examples/cannot-be-approved.json examples/legacy.json
+# ---- end of the daemon from outside
+
 # ---- engine
 if HAVE_CMOCKA
 check_PROGRAMS += test_json_out test_catalog test_admission test_policy_alloc

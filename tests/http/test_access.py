@@ -227,14 +227,6 @@ def P6_and_P10_approvals_do_not_follow_another_root(daemon):
 
 
 @scene
-def P7_and_P12_an_approval_ends_when_it_says(daemon):
-    for decide in (lambda world, end: world.grant("a", expiresAt=end), lambda world, end: world.project_grant(READ, expiresAt=end)):
-        world = waiting(daemon)
-        decide(world, rfc3339(0.7))
-        daemon.wait_until(lambda world=world: arm(world) == "expired", "the end of the approval")
-
-
-@scene
 def P8_an_approval_can_be_taken_back(daemon):
     world = waiting(daemon)
     world.grant("a")

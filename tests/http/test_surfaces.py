@@ -257,7 +257,8 @@ def a_project_approval_serves_every_attempt(daemon):
         equal((held(world, "a"), world.package("a")["status"]), (None, "ready"))
     world.outcome(world.handoff("a"), "failed")
     equal((world.package("a")["status"], world.task()["status"]), ("failed", "failed"))
-    is_problem(daemon.executor.post("/v1/packages/%s/handoff" % world.pid("a"), {}), 409, "task_status")
+    is_problem(daemon.executor.post("/v1/packages/%s/handoff" % world.pid("a"), {}), 409, "package_status")
+    is_problem(daemon.executor.post("/v1/tasks/%s/handoff" % world.task_id(), {}), 409, "task_status")
 
 
 @scene
@@ -332,7 +333,7 @@ def a_keyless_legacy_package_goes_the_whole_way(daemon):
     ask = {"mcpId": "filesystem", "assignedRole": "backend", "requirement": "required", "permissions": ["filesystem.read"],
            "fallback": {"action": "block"}}
     envelope = {"decisionId": "adm-17", "mcpId": "filesystem", "agent": "backend", "requirement": "required",
-                "requiredCapabilities": ["filesystem.project.read"], "fallback": {"action": "block"},
+                "requiredCapabilities": ["filesystem.read"], "fallback": {"action": "block"},
                 "assignment": {"type": "agent", "targetId": "backend"}}
     world.submit({"label": "a", "agent": "backend", "dependsOn": [], "promptOverlays": {},
                   "document": {"mcpRequirements": [ask], "metadata": {"mcpGrants": [envelope], "mcpAwareSubtasks": []}}})
