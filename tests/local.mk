@@ -220,3 +220,18 @@ CLEANFILES += bench_decide bench.json
 bench: bench_decide
 	./bench_decide > bench.json; status=$$?; cat bench.json; exit $$status
 # ---- end of tests/bench
+
+# ---- the daemon itself: configuration, actions, keys; its start and end
+if HAVE_CMOCKA
+check_PROGRAMS += test_config test_actions
+TESTS += test_config test_actions
+test_config_SOURCES = %D%/unit/test_config.c
+test_config_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+test_config_LDADD = libdaemon.la $(CMOCKA_LIBS)
+test_actions_SOURCES = %D%/unit/test_actions.c
+test_actions_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_actions_LDADD = libapi.la libhttp.la liblifecycle.la libstore.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+TESTS += %D%/http/test_start.py
+EXTRA_DIST += %D%/http/test_start.py
+# ---- end of the daemon itself
