@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/event_log.h"
 #include "daemon/lifecycle/fault_list.h"
+#include "daemon/lifecycle/lifecycle_inner.h"
 #include "daemon/lifecycle/name_check.h"
 #include "daemon/lifecycle/outcome.h"
 #include "daemon/lifecycle/reconcile.h"
@@ -370,9 +371,37 @@ static int refuse_id(struct lifecycle_plan_put *put)
 	return fault_list_result(&faults, &put->call.refusal);
 }
 
+static int give_document(void *arg, json_t **ret_document)
+{
+	const struct plan_package *package = arg;
+
+	*ret_document = json_incref((json_t *)(uintptr_t)package->document);
+	return 0;
+}
+
+/* Compiles what was parsed for the request, so that the writer finds it in the cache. */
+static int compile_packages(struct lifecycle *lifecycle, const struct plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->package_count; i++) {
+		struct plan_package package = plan->packages[i];
+		struct cached_package *taken = NULL;
+
+		r = package_cache_take(lifecycle->cache, lifecycle_catalog(lifecycle), package.document_digest,
+			give_document, &package, &taken);
+		if (r == 0)
+			package_cache_give(lifecycle->cache, taken);
+	}
+	return r;
+}
+
 int lifecycle_plan_put(struct lifecycle *lifecycle, struct lifecycle_plan_put *call)
 {
+	int r = 0;
+
 	if (!name_check_id(call->task))
 		return refuse_id(call);
-	return call_write(lifecycle, &call->call, run_put);
+	r = compile_packages(lifecycle, call->plan);
+	return r != 0 ? r : call_write(lifecycle, &call->call, run_put);
 }

@@ -120,53 +120,85 @@ static int run_batch(struct store_tx *tx, void *arg)
 	return r;
 }
 
-static void submit_waiting(struct preview_log *log);
+static void batch_done(struct store_op *op, int result);
 
-static void batch_done(struct store_op *op, int result)
+/* Called with the lock. False: the store doesn't take it now, and nothing was done with the entries. */
+static bool submit(struct preview_log *log, struct preview_entry *entries)
 {
-	struct batch *batch = op->arg;
-	struct preview_log *log = batch->log;
-	uint64_t count = 0;
+	struct batch *batch = calloc(1, sizeof(*batch));
 
-	for (const struct preview_entry *entry = batch->first; entry != NULL; entry = entry->next)
-		count++;
-	free_entries(batch->first);
+	if (batch == NULL)
+		return false;
+	batch->log = log;
+	batch->first = entries;
+	arena_init(&batch->arena, BATCH_ARENA_BYTES);
+	batch->op = (struct store_op){.run = run_batch, .done = batch_done, .arg = batch, .arena = &batch->arena};
+	log->batches++;
+	if (store_submit(log->lifecycle->store, &batch->op) == 0)
+		return true;
+	log->batches--;
 	arena_release(&batch->arena);
 	free(batch);
-	pthread_mutex_lock(&log->lock);
-	if (result == 0) {
-		log->written += count;
-	} else {
-		log->lost += count;
-		memset(log->folds, 0, sizeof(log->folds)); /* what isn't on disk must not fold what comes */
-	}
-	log->batches--;
-	submit_waiting(log);
-	pthread_cond_broadcast(&log->changed);
-	pthread_mutex_unlock(&log->lock);
+	return false;
 }
 
 /* Called with the lock. What the store doesn't take now waits for the next occasion. */
 static void submit_waiting(struct preview_log *log)
 {
-	struct batch *batch = log->first != NULL ? calloc(1, sizeof(*batch)) : NULL;
-
-	if (batch == NULL)
+	if (log->first == NULL || !submit(log, log->first))
 		return;
-	batch->log = log;
-	batch->first = log->first;
-	arena_init(&batch->arena, BATCH_ARENA_BYTES);
-	batch->op = (struct store_op){.run = run_batch, .done = batch_done, .arg = batch, .arena = &batch->arena};
-	log->batches++;
-	if (store_submit(log->lifecycle->store, &batch->op) != 0) {
-		log->batches--;
-		arena_release(&batch->arena);
-		free(batch);
-		return;
-	}
 	log->first = NULL;
 	log->last = &log->first;
 	log->waiting_bytes = 0;
+}
+
+/* Called with the lock. One entry that can't be written must not take the others along: each goes alone. */
+static void submit_alone(struct preview_log *log, struct preview_entry *entries)
+{
+	while (entries != NULL) {
+		struct preview_entry *entry = entries;
+
+		entries = entry->next;
+		entry->next = NULL;
+		if (!submit(log, entry)) {
+			log->lost++;
+			preview_entry_free(entry);
+		}
+	}
+}
+
+static uint64_t count_entries(const struct preview_entry *entry)
+{
+	uint64_t count = 0;
+
+	for (; entry != NULL; entry = entry->next)
+		count++;
+	return count;
+}
+
+static void batch_done(struct store_op *op, int result)
+{
+	struct batch *batch = op->arg;
+	struct preview_log *log = batch->log;
+	struct preview_entry *entries = batch->first;
+	uint64_t count = count_entries(entries);
+
+	arena_release(&batch->arena);
+	free(batch);
+	pthread_mutex_lock(&log->lock);
+	if (result != 0)
+		memset(log->folds, 0, sizeof(log->folds)); /* what isn't on disk must not fold what comes */
+	if (result != 0 && count > 1) {
+		submit_alone(log, entries);
+		entries = NULL;
+	} else {
+		*(result == 0 ? &log->written : &log->lost) += count;
+	}
+	log->batches--;
+	submit_waiting(log);
+	pthread_cond_broadcast(&log->changed);
+	pthread_mutex_unlock(&log->lock);
+	free_entries(entries);
 }
 
 void preview_log_flush(struct preview_log *log)
