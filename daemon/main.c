@@ -140,6 +140,14 @@ static void store_broke(void *arg)
 	(void)kill(getpid(), SIGTERM);
 }
 
+static void events_came(void *arg, int64_t last_sequence)
+{
+	struct admitd *admitd = arg;
+
+	(void)last_sequence;
+	handoff_wait_wake(&admitd->api.waits);
+}
+
 static const char *store_fault(int result)
 {
 	switch (result) {
@@ -160,7 +168,8 @@ static const char *store_fault(int result)
 
 static int open_store(struct admitd *admitd)
 {
-	const struct store_config config = {.state_folder = admitd->state, .on_broken = store_broke};
+	const struct store_config config = {
+		.state_folder = admitd->state, .on_broken = store_broke, .on_events = events_came, .arg = admitd};
 	int r = store_open(&config, &admitd->store);
 
 	if (r == 0)
@@ -279,6 +288,7 @@ static int start_lifecycle(struct admitd *admitd)
 		.root_prefix_count = admitd->config.roots.count,
 		.allow_self_approval = admitd->config.allow_self_approval,
 		.durable_previews = admitd->config.durable_previews,
+		.keeps_time = true,
 	};
 	int r = 0;
 
@@ -404,10 +414,12 @@ static void stop(struct admitd *admitd)
 {
 	if (admitd->server != NULL) {
 		http_server_quiesce(admitd->server);
+		handoff_wait_stop(&admitd->api.waits);
 		if (!http_server_drain(admitd->server, DRAIN_MS))
 			log_line(LOG_LINE_WARNING, "stop", "some requests took too long and are told to ask again");
 		http_server_stop(admitd->server);
 	}
+	handoff_wait_stop(&admitd->api.waits);
 	lifecycle_free(admitd->lifecycle);
 	store_close(admitd->store);
 	idempotency_release(&admitd->api.idempotency);
@@ -418,8 +430,13 @@ static void stop(struct admitd *admitd)
 
 static int serve(struct admitd *admitd, const sigset_t *signals)
 {
-	int r = open_store(admitd);
+	int r = handoff_wait_start(&admitd->api.waits);
 
+	if (r != 0) {
+		log_line(LOG_LINE_ERROR, "start", "no thread can be started: %s", strerrordesc_np(-r));
+		return EXIT_FAILURE;
+	}
+	r = open_store(admitd);
 	if (r == 0)
 		r = start(admitd);
 	if (r != 0)
@@ -456,7 +473,7 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 
 int main(int argc, char **argv)
 {
-	static struct admitd admitd;
+	static struct admitd admitd = {.api.waits = HANDOFF_WAIT_INIT};
 	sigset_t signals;
 	int r = options_read(argc, argv, &admitd.options);
 

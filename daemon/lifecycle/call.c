@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/lifecycle/asked.h"
+#include "daemon/lifecycle/due_timer.h"
 
 /* What `run` of a store operation answers to have it taken back; its refusal is in the call. */
 enum { TAKE_BACK = 1000 };
@@ -41,6 +42,7 @@ static int run_once(struct store_tx *tx, void *arg)
 		arena_reset(call->arena);
 	call->refusal = (struct lifecycle_refusal){.revision = -1};
 	call->is_kept = false;
+	call->due_at = 0;
 	r = call->run(tx, call);
 	if (r == 0 && !call->is_dry && !call->is_read && call->record != NULL) {
 		r = call->record(tx, call);
@@ -58,6 +60,8 @@ static int result_of(struct lifecycle_call *call, int store_result)
 {
 	if (store_result != 0 && store_result != TAKE_BACK)
 		return call_store_result(store_result);
+	if (call->due_at != 0 && store_result == 0)
+		due_timer_tell(call->lifecycle, call->due_at);
 	if (call->result == CALL_INPUTS_CHANGED) {
 		atomic_fetch_add(&call->lifecycle->inputs_changed, 1);
 		if (++call->conflicts >= CONFLICT_LIMIT)

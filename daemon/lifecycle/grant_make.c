@@ -164,6 +164,7 @@ int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct
 		return LIFECYCLE_REVISION_CONFLICT;
 	r = call_store_result(r);
 	grant->grant = row;
+	world->call->due_at = row.expires_at;
 	if (r == 0)
 		r = event_log_grant(world, &row, task);
 	return r != 0 ? r : world_reread(world);

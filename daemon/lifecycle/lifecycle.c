@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/due_timer.h"
 #include "daemon/lifecycle/lifecycle_inner.h"
 #include "daemon/lifecycle/preview_log.h"
 #include "daemon/lifecycle/rejudge.h"
@@ -280,7 +281,9 @@ static int start(struct lifecycle *lifecycle, const struct lifecycle_config *con
 		r = call_worker_start(lifecycle);
 	if (r == 0)
 		r = start_catalog(lifecycle, config->catalog, &is_new, ret_fault);
-	return r == 0 && is_new ? rejudge_all(lifecycle) : r;
+	if (r == 0 && is_new)
+		r = rejudge_all(lifecycle);
+	return r == 0 && config->keeps_time ? due_timer_start(lifecycle) : r;
 }
 
 int lifecycle_new(const struct lifecycle_config *config, struct lifecycle **ret, struct catalog_fault *ret_fault)
@@ -300,6 +303,7 @@ void lifecycle_free(struct lifecycle *lifecycle)
 {
 	if (lifecycle == NULL)
 		return;
+	due_timer_stop(lifecycle);
 	call_worker_stop(lifecycle);
 	preview_log_free(lifecycle->previews);
 	package_cache_free(lifecycle->cache);

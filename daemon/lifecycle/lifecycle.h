@@ -125,6 +125,7 @@ struct lifecycle_call {
 	struct lifecycle_call *next;
 	struct lifecycle_asked *asked; /* health that was asked for this call */
 	int result;
+	int64_t due_at;     /* an end that this try put into the store; 0: none */
 	unsigned conflicts; /* how often the inputs changed under it */
 	bool is_dry;
 	bool is_read;
@@ -139,6 +140,7 @@ struct lifecycle_config {
 	size_t root_prefix_count;
 	bool allow_self_approval;       /* [approval] allow_self */
 	bool durable_previews;          /* [preview] durable: a preview's answer waits for its record */
+	bool keeps_time;                /* what time does is written when it is due (2.1); tests write it themselves */
 	int64_t max_age_ms;             /* of health before it is asked again; 0 = 30000 */
 	size_t cache_bytes;             /* for compiled packages; 0 = 64 MiB */
 	int64_t (*clock_ms)(void *arg); /* milliseconds since 1970; NULL: the system's */

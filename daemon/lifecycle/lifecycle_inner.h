@@ -28,12 +28,23 @@ struct call_worker {
 	bool is_ending;
 };
 
+/* The thread that writes down what time did. */
+struct due_timer {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int64_t told_at; /* the earliest end that was recorded since it looked; INT64_MAX: none */
+	bool is_running;
+	bool is_ending;
+};
+
 struct lifecycle {
 	struct store *store;
 	_Atomic(const struct catalog *) catalog;
 	struct held_catalog *catalogs;
 	struct package_cache *cache;
 	struct call_worker worker;
+	struct due_timer due_timer;
 	struct preview_log *previews;
 	char *state_folder; /* resolved; NULL: none */
 	char **root_prefixes;

@@ -2,11 +2,11 @@
 noinst_LTLIBRARIES += liblifecycle.la
 liblifecycle_la_SOURCES = \
   %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h \
-  %D%/lifecycle_inner.h %D%/asked.h %D%/call.h %D%/claim.h %D%/event_log.h %D%/fault_list.h %D%/grant_make.h \
+  %D%/lifecycle_inner.h %D%/asked.h %D%/call.h %D%/claim.h %D%/due_timer.h %D%/event_log.h %D%/fault_list.h %D%/grant_make.h \
   %D%/grant_precedence.h %D%/hold_make.h %D%/judged.h %D%/name_check.h %D%/package_cache.h %D%/package_status.h \
   %D%/preview_entry.h %D%/preview_log.h %D%/reconcile.h %D%/rejudge.h %D%/scope_json.h %D%/task_settle.h \
   %D%/time_text.h %D%/view_make.h %D%/world.h \
-  %D%/approval.c %D%/asked.c %D%/call.c %D%/claim.c %D%/event_log.c %D%/fault_list.c %D%/grant_make.c \
+  %D%/approval.c %D%/asked.c %D%/call.c %D%/claim.c %D%/due_timer.c %D%/event_log.c %D%/fault_list.c %D%/grant_make.c \
   %D%/grant_package.c %D%/grant_precedence.c %D%/grant_project.c %D%/handoff.c %D%/hold_actions.c %D%/hold_json.c \
   %D%/hold_make.c %D%/judged.c %D%/lifecycle.c %D%/name_check.c %D%/outcome.c %D%/package_cache.c \
   %D%/package_status.c %D%/plan.c %D%/plan_read.c %D%/preview.c %D%/preview_entry.c %D%/preview_log.c %D%/project.c \

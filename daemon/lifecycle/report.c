@@ -57,6 +57,8 @@ static int write(struct world *world, struct lifecycle_report *report, int64_t c
 		report->call.refusal.at = before.checked_at;
 		return r == 0 ? LIFECYCLE_STALE_OBSERVATION : call_store_result(r);
 	}
+	if (r == 0 && row.valid_seconds > 0)
+		world->call->due_at = row.checked_at + row.valid_seconds * 1000;
 	if (r == 0)
 		r = call_store_result(store_health_find(world->tx, row.project, row.mcp_id, &report->health));
 	return r;

@@ -82,15 +82,17 @@ int store_due_append(struct store_tx *tx, const struct store_due *row)
 	CLEANUP(sql_end)
 	struct sql done = sql_begin_write(
 		tx, "DELETE FROM due_pending WHERE project_id = ? AND subject = ? AND kind = ? AND due_at = ?");
+	int written;
 	int r;
 
 	bind_key(&query, row);
 	sql_bind_int(&query, row->due_at);
 	sql_bind_int(&query, row->at);
-	r = sql_run(&query);
-	if (r)
-		return r;
+	written = sql_run(&query);
+	if (written && written != STORE_CONFLICT)
+		return written;
 	bind_key(&done, row);
 	sql_bind_int(&done, row->due_at);
-	return sql_run(&done);
+	r = sql_run(&done);
+	return r ? r : written;
 }

@@ -87,7 +87,7 @@ int store_due_next(struct store_tx *tx, struct store_due *ret) MUST_USE;
  */
 int store_due_list(
 	struct store_tx *tx, struct str project, int64_t until, size_t limit, struct store_due_list *ret) MUST_USE;
-/* Writes the record (with row->at) and ends the waiting. STORE_CONFLICT: it is written already. */
+/* Writes the record (with row->at) and ends the waiting. STORE_CONFLICT: it is written already; the waiting ends all the same. */
 int store_due_append(struct store_tx *tx, const struct store_due *row) MUST_USE;
 
 #endif

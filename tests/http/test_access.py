@@ -226,6 +226,68 @@ def P6_and_P10_approvals_do_not_follow_another_root(daemon):
         equal(arm(world), "root_changed", "pointing back revives nothing")
 
 
+def ends(daemon, world, decide):
+    """Waits until an approval that ends soon has ended."""
+    decide(world, rfc3339(1.0))
+    equal(arm(world), None)
+    daemon.wait_until(lambda: arm(world) == "expired", "the end of the approval")
+
+
+@scene
+def P7_a_one_time_approval_ends_when_it_says(daemon):
+    world = waiting(daemon)
+    ends(daemon, world, lambda world, end: world.grant("a", expiresAt=end))
+    world.grant("a")
+    equal(arm(world), None, "another approval opens it again")
+
+
+@scene
+def P12_a_project_approval_ends_when_it_says_and_a_handoff_sees_it(daemon):
+    world = waiting(daemon)
+    world.submit(free("b"), name="other")
+    world.project_grant(READ, expiresAt=rfc3339(1.0))
+    world.approve()
+    daemon.wait_until(lambda: arm(world) == "expired", "the end of the approval")
+    equal(world.handoff("a", status=409)["hold"]["arm"], "expired")
+    equal(world.package("a")["status"], "blocked")
+
+
+@scene
+def an_approval_that_ends_while_the_daemon_is_down_has_ended_when_it_is_back(daemon):
+    world = waiting(daemon)
+    world.grant("a", expiresAt=rfc3339(0.5))
+    daemon.restart()
+    daemon.wait_until(lambda: arm(world) == "expired", "the end of the approval")
+
+
+@scene
+def an_approval_of_long_ends_does_not_hide_one_of_short(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), reads("b"))
+    world.grant("b", expiresAt=rfc3339(3600))
+    world.grant("a", expiresAt=rfc3339(1.0))
+    daemon.wait_until(lambda: arm(world) == "expired", "the end of the approval")
+    equal(arm(world, "b"), None)
+
+
+@scene
+def a_reported_observation_ends_when_it_says(daemon):
+    world = daemon.world()
+    world.submit(package("a", requirement("gh", mcp="github", capabilities=["github.issues.read"]), overlays={"gh": "Issue 7."}))
+    seen_at = rfc3339(0.5)
+    world.health(validSeconds=1, checkedAt=seen_at)
+    equal(world.package("a")["hold"], None)
+    daemon.wait_until(lambda: world.package("a")["hold"], "the end of the observation")
+    equal(world.package("a")["hold"]["kind"], "needs_setup")
+    world.health(validSeconds=1, checkedAt=seen_at)
+    equal(world.package("a")["hold"]["kind"], "needs_setup", "the same observation again has ended too")
+    other = waiting(daemon)
+    other.grant("a", expiresAt=rfc3339(0.5))
+    daemon.wait_until(lambda: arm(other) == "expired", "an end after one that was written twice")
+    world.health()
+    equal(world.package("a")["hold"], None)
+
+
 @scene
 def P8_an_approval_can_be_taken_back(daemon):
     world = waiting(daemon)
