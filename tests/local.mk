@@ -232,6 +232,6 @@ test_actions_SOURCES = %D%/unit/test_actions.c
 test_actions_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_actions_LDADD = libapi.la libhttp.la liblifecycle.la libstore.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
-TESTS += %D%/http/test_start.py
-EXTRA_DIST += %D%/http/test_start.py
+TESTS += %D%/http/test_start.py %D%/http/test_claims.py
+EXTRA_DIST += %D%/http/test_start.py %D%/http/test_claims.py
 # ---- end of the daemon itself

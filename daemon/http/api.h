@@ -7,9 +7,8 @@
 #ifndef ADMITD_DAEMON_HTTP_API_H
 #define ADMITD_DAEMON_HTTP_API_H
 
-#include <stdatomic.h>
-
 #include "daemon/http/auth.h"
+#include "daemon/http/handoff_wait.h"
 #include "daemon/http/idempotency.h"
 #include "daemon/http/request.h"
 #include "daemon/http/router.h"
@@ -21,6 +20,7 @@ struct api {
 	struct lifecycle *lifecycle;
 	const char *version;
 	struct idempotency idempotency;
+	struct handoff_wait waits;
 };
 
 /* All tables, for http_config; `*ret_count` of them. */

@@ -1,6 +1,7 @@
 #include "daemon/http/api_call.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "daemon/http/render.h"
@@ -41,9 +42,8 @@ static void fill(struct api_call *call, int result, struct http_reply *reply)
 	api_call_refuse(reply, call->request, result, &call->call->refusal);
 }
 
-static void end_call(struct lifecycle_call *lifecycle_call, int result)
+static void finish(struct api_call *call, int result)
 {
-	struct api_call *call = lifecycle_call->arg;
 	struct http_request *request = call->request;
 	struct http_reply reply;
 
@@ -54,6 +54,31 @@ static void end_call(struct lifecycle_call *lifecycle_call, int result)
 	(void)api_call_drop(call, 0);
 	http_request_finish(request, &reply);
 	http_reply_release(&reply);
+}
+
+static void resume(struct handoff_waiter *waiter, bool is_over)
+{
+	struct api_call *call = (struct api_call *)((char *)waiter - offsetof(struct api_call, waiter));
+	int r = LIFECYCLE_NOTHING_READY;
+
+	if (!is_over) {
+		waiter->seen = handoff_wait_events(&call->api->waits);
+		r = call->again(call);
+		if (r == 0)
+			return;
+	}
+	finish(call, r);
+}
+
+static void end_call(struct lifecycle_call *lifecycle_call, int result)
+{
+	struct api_call *call = lifecycle_call->arg;
+
+	call->waiter.resume = resume;
+	if (result == LIFECYCLE_NOTHING_READY && call->again != NULL &&
+		handoff_wait_park(&call->api->waits, &call->waiter))
+		return;
+	finish(call, result);
 }
 
 static int record(struct store_tx *tx, struct lifecycle_call *lifecycle_call)

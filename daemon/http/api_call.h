@@ -34,6 +34,9 @@ struct api_call {
 	api_call_write_fn *write;
 	api_call_write_fn *blocked; /* ADMISSION_BLOCKED; NULL where that can't be */
 	struct idempotency_key key;
+	/* Of one that may wait for work: makes the lifecycle's call once more; NULL where there is no waiting. */
+	int (*again)(struct api_call *call);
+	struct handoff_waiter waiter;
 	/* Set before api_call_begin(): where the outcome will have the run's token, which goes behind the rest of the answer and is
 	 * never recorded; NULL where there is none. */
 	const struct str *run_token;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "daemon/http/api_call.h"
+#include "daemon/http/conn.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/surface.h"
 
@@ -224,6 +225,25 @@ static void write_not_handed(struct api_call *call, struct http_reply *reply)
 	http_reply_problem_end(&out);
 }
 
+static int hand_again(struct api_call *call)
+{
+	return lifecycle_handoff(call->api->lifecycle, &((struct handing *)call)->handoff);
+}
+
+/* Which of all, and how long it is waited for. */
+static void read_any(struct json_place *body, struct handing *handing)
+{
+	int64_t wait_s = json_in_int(body, "waitSeconds", JSON_OPTIONAL, 0, HANDOFF_WAIT_SECONDS, 0);
+
+	handing->handoff.project = json_in_str(body, "project", JSON_OPTIONAL, PROJECT_CHARACTERS);
+	handing->handoff.agent = json_in_str(body, "agent", JSON_OPTIONAL, AGENT_CHARACTERS);
+	if (wait_s == 0)
+		return;
+	handing->call.again = hand_again;
+	handing->call.waiter.until_ms = conn_now_ms() + (uint64_t)wait_s * 1000;
+	handing->call.waiter.seen = handoff_wait_events(&handing->call.api->waits);
+}
+
 /* `is_any`: of all approved tasks, where the body may narrow it. */
 static int hand_off(
 	struct api *api, struct http_request *request, struct http_reply *reply, struct handing *handing, bool is_any)
@@ -235,10 +255,8 @@ static int hand_off(
 	json_in_init(&in, &request->arena);
 	json_in_root(&in, request->json, &body);
 	handoff->worker = json_in_str(&body, "worker", JSON_OPTIONAL | JSON_NULLABLE, WORKER_CHARACTERS);
-	if (is_any) {
-		handoff->project = json_in_str(&body, "project", JSON_OPTIONAL, PROJECT_CHARACTERS);
-		handoff->agent = json_in_str(&body, "agent", JSON_OPTIONAL, AGENT_CHARACTERS);
-	}
+	if (is_any)
+		read_any(&body, handing);
 	json_in_end(&body);
 	if (!json_in_ok(&in)) {
 		http_reply_faults(reply, request, &in);
