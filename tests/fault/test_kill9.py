@@ -10,7 +10,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "http"))
 from daemon import READ, Client, check, diagnostic, equal, free, is_problem, reads, run_scenes, scene  # noqa: E402
 
-ROUNDS = 50 if os.environ.get("ADMITD_SLOW") == "1" else 4
+ROUNDS = 50 if os.environ.get("ADMITD_SLOW") == "1" else 6
 CLIENTS = 4
 TASKS = 6       # of each client and round
 SEED = int(os.environ.get("ADMITD_SEED", "1"))
