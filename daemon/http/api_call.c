@@ -234,7 +234,8 @@ static const char *detail_of(int result)
 	case LIFECYCLE_ROOT_MISSING:
 		return "the project has no root to read; set one first";
 	case LIFECYCLE_ROOT_NOT_ALLOWED:
-		return "the root is not a directory that the daemon can open where [roots] allow lets roots be";
+		return "a root is a directory that the daemon can open, beneath [roots] allow and apart from its state "
+		       "folder";
 	case LIFECYCLE_TASK_EXISTS:
 		return "a task with this id belongs to another project";
 	case LIFECYCLE_STALE_OBSERVATION:
