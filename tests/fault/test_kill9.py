@@ -52,7 +52,7 @@ def an_approval_survives_with_its_decisions_health_and_event(daemon):
 
 
 @scene
-def a_grant_survives_and_opens_what_it_opened(daemon):
+def C14_a_grant_survives_and_opens_what_it_opened(daemon):
     world = daemon.world()
     world.submit(reads("a"))
     made = world.grant("a", reason="once")["grant"]

@@ -29,6 +29,10 @@ class Names:
             return False
         return self.found.setdefault(wanted, found) == found and self.wanted.setdefault(found, wanted) == wanted
 
+    def told(self, found):
+        """What an answer's name is in the examples, to be read."""
+        return " (%s)" % self.wanted[found] if found in self.wanted else ""
+
     def fill(self, text):
         """The example's text with the answers' names."""
         return INVENTED.sub(lambda match: self.found.get(match.group(0), match.group(0)), text)
@@ -51,7 +55,8 @@ class Comparison:
             return
         if isinstance(wanted, str) and isinstance(found, str):
             if not self.same_text(wanted, found):
-                self.say(path, "is %r, wanted %r", found, self.names.fill(wanted))
+                self.say(path, "is %r%s, wanted %r%s", found, self.names.told(found), self.names.fill(wanted),
+                         " (%s)" % wanted if WHOLE.fullmatch(wanted) else "")
         elif isinstance(wanted, dict) and isinstance(found, dict):
             self.compare_members(wanted, found, path)
         elif isinstance(wanted, list) and isinstance(found, list):
