@@ -61,17 +61,13 @@ bool requirement_needs_grant(const struct requirement *requirement)
 		requirement->mcp->delivery == DELIVERY_BOUNDED_CONTEXT_PACKET;
 }
 
-static int compare_key(const void *key, const void *element)
+bool requirement_repeats_capability(const struct requirement *requirement, size_t at)
 {
-	return str_compare(*(const struct str *)key, ((const struct requirement *)element)->key);
-}
-
-const struct requirement *package_find_requirement(const struct package *package, struct str key)
-{
-	if (!key.bytes || package->requirement_count == 0)
-		return NULL;
-	return bsearch(
-		&key, package->requirements, package->requirement_count, sizeof(*package->requirements), compare_key);
+	for (size_t i = 0; i < at; i++) {
+		if (str_equal(requirement->capabilities[i].canonical, requirement->capabilities[at].canonical))
+			return true;
+	}
+	return false;
 }
 
 /* The parts of a document in whichever spelling it has (1.2). NULL: not there. */

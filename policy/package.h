@@ -1,6 +1,6 @@
 /* package.h - a package document compiled once: parsed, joined, classified (chapters 1.2, 1.7, 1.9).
  *
- * A compiled package is immutable and may be shared by threads. It keeps no JSON: deciding it (admit.h) reads structs only.
+ * A compiled package is immutable and may be shared by threads. It keeps no JSON: deciding it (admission.h) reads structs only.
  * It borrows from the catalog it was compiled with, which must outlive it. Whatever is wrong with a document is
  * part of what is compiled (a malformed requirement, a malformed subtask, a package blocked as a whole): compiling fails
  * only when memory is out.
@@ -52,7 +52,8 @@ enum requirement_fault {
 
 /* One logical requirement after the join: one row of the result. */
 struct requirement {
-	struct str key;                /* the row's name (1.7) */
+	size_t position;               /* as found; decides where all that 1.9 orders by is equal */
+	struct str key;                /* the row's name (1.7); another row may have it, see decision_id.h */
 	struct str mcp_id;             /* as shown; "" when unusable */
 	struct str agent;              /* as shown; "unknown" when unusable */
 	const struct catalog_mcp *mcp; /* NULL: not in the catalog */
@@ -84,6 +85,7 @@ struct requirement {
 
 /* One row of subtaskDecisions, but for what grants and health decide. */
 struct subtask_row {
+	size_t position; /* as found; decides where all that 1.9 orders by is equal */
 	struct str subtask_id;
 	struct str agent;
 	struct str requirement_key; /* "" for none */
@@ -113,21 +115,25 @@ struct package {
 };
 
 struct package_options {
-	/* Whether an envelope's promptOverlayPresent counts: true for `evaluate`, false for stored packages (1.7). */
+	/* True for `evaluate`: an envelope's promptOverlayPresent counts, and the document brings health, grants and prompt, whose
+	 * types are checked. False for stored packages (1.7), whose world the daemon knows itself.
+	 */
 	bool believes_envelopes;
 };
 
-/* Compiles a document in either spelling of 1.2. 0 and *ret_package, owned by the caller; or -ENOMEM. Any thread. */
+/* Compiles a document in either spelling of 1.2. 0 and *ret_package, owned by the caller; -ENOMEM, or -EMSGSIZE when its
+ * canonical bytes are more than 64 MiB. Any thread.
+ */
 int package_new(const struct catalog *catalog, const json_t *document, const struct package_options *options,
 	struct package **ret_package) MUST_USE;
 void package_free(struct package *package);
 void package_drop(struct package **package); /* for CLEANUP() */
 
-/* Borrowed, or NULL. */
-const struct requirement *package_find_requirement(const struct package *package, struct str key);
-
 /* Whether a requirement reads through a packet, which needs a grant: bounded reads of an MCP with a packet producer. */
 bool requirement_needs_grant(const struct requirement *requirement);
+
+/* Whether its capability at `at` is another spelling of an earlier one: people are told each capability once. */
+bool requirement_repeats_capability(const struct requirement *requirement, size_t at);
 
 const char *requirement_level_name(const struct requirement *requirement);
 const char *fallback_action_name(enum fallback_action action);

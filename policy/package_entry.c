@@ -83,23 +83,44 @@ static bool agent_is_valid(const json_t *object, const struct entry *entry)
 	return is_agent(role ? role : single_target_agent(object));
 }
 
+/* What the texts of an entry's union hash to, so that nearly all pairs of 120 different ones are told apart without a look at
+ * their bytes.
+ */
+struct union_hashes {
+	uint32_t items[REQUIREMENT_UNION_LIMIT];
+};
+
+static uint32_t hash(struct str text)
+{
+	uint32_t value = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < text.len; i++)
+		value = (value ^ (unsigned char)text.bytes[i]) * 16777619u;
+	return value;
+}
+
 /* The union in the order of the fields; unsafe items are left out, repeated ones dropped by their normalized text. */
-static int add_capability(struct package_compiler *compiler, struct entry *entry, struct str text)
+static int add_capability(
+	struct package_compiler *compiler, struct entry *entry, struct str text, struct union_hashes *hashes)
 {
 	struct capability *capability = &entry->capabilities[entry->capability_count];
 	int result = capability_read(compiler->arena, compiler->catalog, entry->mcp, text, capability);
+	uint32_t value;
 
 	if (result)
 		return result;
+	value = hash(capability->requested);
 	for (size_t i = 0; i < entry->capability_count; i++) {
-		if (str_equal(entry->capabilities[i].requested, capability->requested))
+		if (hashes->items[i] == value && str_equal(entry->capabilities[i].requested, capability->requested))
 			return 0;
 	}
-	entry->capability_count++;
+	CHECK(entry->capability_count < REQUIREMENT_UNION_LIMIT);
+	hashes->items[entry->capability_count++] = value;
 	return 0;
 }
 
-static int read_capability_field(struct package_compiler *compiler, const json_t *list, struct entry *entry)
+static int read_capability_field(
+	struct package_compiler *compiler, const json_t *list, struct entry *entry, struct union_hashes *hashes)
 {
 	if (!list)
 		return 0;
@@ -114,7 +135,7 @@ static int read_capability_field(struct package_compiler *compiler, const json_t
 				mark(entry, REQUIREMENT_BAD_CAPABILITIES);
 			continue;
 		}
-		result = add_capability(compiler, entry, text);
+		result = add_capability(compiler, entry, text, hashes);
 		if (result)
 			return result;
 	}
@@ -123,6 +144,7 @@ static int read_capability_field(struct package_compiler *compiler, const json_t
 
 static int read_capabilities(struct package_compiler *compiler, const json_t *object, struct entry *entry)
 {
+	struct union_hashes hashes; /* filled as far as there are capabilities */
 	size_t most = 0;
 
 	for (size_t i = 0; i < 4; i++)
@@ -131,7 +153,8 @@ static int read_capabilities(struct package_compiler *compiler, const json_t *ob
 	if (!entry->capabilities)
 		return -ENOMEM;
 	for (size_t i = 0; i < 4; i++) {
-		int result = read_capability_field(compiler, json_object_get(object, capability_fields[i]), entry);
+		int result =
+			read_capability_field(compiler, json_object_get(object, capability_fields[i]), entry, &hashes);
 
 		if (result)
 			return result;

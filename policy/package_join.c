@@ -19,9 +19,11 @@ struct join {
 /* Shows nothing of the entries: two policies with one key, or several left-over envelopes with one (1.7). */
 static struct requirement *add_blank(struct join *join, struct str key, enum requirement_fault fault)
 {
-	struct requirement *requirement = &join->requirements[join->requirement_count++];
+	size_t position = join->requirement_count++;
+	struct requirement *requirement = &join->requirements[position];
 
 	*requirement = (struct requirement){
+		.position = position,
 		.key = key,
 		.mcp_id = STR(""),
 		.agent = STR("unknown"),
@@ -224,18 +226,32 @@ static bool matches_by_index(const struct entry *policy, const struct entry *env
 		str_equal(policy->agent, envelope->agent) && str_equal(policy->mcp_id, envelope->mcp_id);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Sorted once: each keyless policy may be held against each keyless envelope. */
+static int sort_names(struct join *join, struct entry *entry)
+{
+	struct str *names = ARENA_ARRAY(join->compiler->arena, entry->capability_count, struct str);
+
+	if (!names)
+		return -ENOMEM;
+	for (size_t i = 0; i < entry->capability_count; i++)
+		names[i] = entry->capabilities[i].requested;
+	if (entry->capability_count)
+		qsort(names, entry->capability_count, sizeof(*names), compare_names);
+	entry->sorted_names = names;
+	return 0;
+}
+
 static bool has_same_capabilities(const struct entry *a, const struct entry *b)
 {
 	if (a->capability_count != b->capability_count)
 		return false;
-	/* Both are sets by normalized text, so one direction is enough. */
 	for (size_t i = 0; i < a->capability_count; i++) {
-		size_t j = 0;
-
-		while (j < b->capability_count &&
-			!str_equal(a->capabilities[i].requested, b->capabilities[j].requested))
-			j++;
-		if (j == b->capability_count)
+		if (!str_equal(a->sorted_names[i], b->sorted_names[i]))
 			return false;
 	}
 	return true;
@@ -300,6 +316,10 @@ static int join_rest(struct join *join)
 	int result = 0;
 
 	for (size_t i = 0; i < join->count && !result; i++) {
+		if (!join->entries[i].is_keyed)
+			result = sort_names(join, &join->entries[i]);
+	}
+	for (size_t i = 0; i < join->count && !result; i++) {
 		struct entry *entry = &join->entries[i];
 
 		if (!entry->is_used && !entry->is_envelope && !entry->is_keyed)
@@ -325,7 +345,9 @@ static int compare_requirements(const void *a, const void *b)
 		order = str_compare(left->mcp_id, right->mcp_id);
 	if (!order)
 		order = (left->source_index > right->source_index) - (left->source_index < right->source_index);
-	return order ? order : str_compare(left->decision_id, right->decision_id);
+	if (!order)
+		order = str_compare(left->decision_id, right->decision_id);
+	return order ? order : (left->position > right->position) - (left->position < right->position);
 }
 
 int package_join(struct package_compiler *compiler, struct entry *entries, size_t count)

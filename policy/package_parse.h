@@ -11,6 +11,7 @@
 
 #include "policy/package.h"
 
+/* What the four capability fields of an entry hold together at most (1.2). */
 enum { REQUIREMENT_UNION_LIMIT = 4 * PACKAGE_ITEM_LIMIT };
 
 /* What every step shares. */
@@ -57,9 +58,10 @@ struct entry {
 	struct str fallback_message;
 	struct entry_assignment assignment;
 	struct entry_index index;
-	bool overlay; /* an envelope says, well-formed, that prompt context exists */
-	struct capability *capabilities;
+	bool overlay;                    /* an envelope says, well-formed, that prompt context exists */
+	struct capability *capabilities; /* a set by normalized text */
 	size_t capability_count;
+	const struct str *sorted_names; /* of a keyless entry: their normalized texts, for the fingerprint of 1.7 */
 	const struct str *evidence_refs;
 	size_t evidence_count;
 	enum requirement_fault fault; /* the first one */

@@ -23,8 +23,16 @@ struct subtask {
 	bool is_nameless;  /* bad or repeated id, or a bad agent: none of its capabilities is decided */
 };
 
+/* That a requirement asks for a capability, in whatever spelling. */
+struct asked {
+	struct str canonical;
+	const struct requirement *requirement;
+};
+
 struct subtask_reader {
 	struct package_compiler *compiler;
+	struct asked *asked; /* by canonical capability, then requirement; each pair once */
+	size_t asked_count;
 	struct str *seen; /* valid ids so far */
 	size_t seen_count;
 	struct subtask_row *rows;
@@ -162,55 +170,95 @@ static int read_identity(struct subtask_reader *reader, const json_t *object, st
 	return error;
 }
 
-/* Whether a requirement asks for a declared capability, in any spelling. */
-static bool asks_for(const struct requirement *requirement, const struct declared *declared)
+static int compare_asked(const void *a, const void *b)
 {
-	for (size_t i = 0; i < requirement->capability_count; i++) {
-		const struct capability *capability = &requirement->capabilities[i];
+	const struct asked *left = a;
+	const struct asked *right = b;
+	int order = str_compare(left->canonical, right->canonical);
 
-		if (declared->capability.known ? capability->known == declared->capability.known
-					       : str_equal(capability->canonical, declared->capability.canonical))
-			return true;
-	}
-	return false;
+	return order ? order : (left->requirement > right->requirement) - (left->requirement < right->requirement);
 }
 
-static bool is_candidate(
-	const struct requirement *requirement, const struct subtask *subtask, const struct declared *declared)
+/* Subtasks look up 1200 capabilities among the 9600 of a package at its limits: by a walk over all of them, a small document
+ * would cost many times what others of its size do (chapter 6.1).
+ */
+static int index_asked(struct subtask_reader *reader)
 {
-	return declared->owner && str_equal(requirement->agent, subtask->agent) &&
-		str_equal(requirement->mcp_id, declared->owner->id) && asks_for(requirement, declared);
+	const struct package *package = reader->compiler->package;
+	size_t most = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < package->requirement_count; i++)
+		most += package->requirements[i].capability_count;
+	reader->asked = calloc(most ? most : 1, sizeof(*reader->asked));
+	if (!reader->asked)
+		return -ENOMEM;
+	for (size_t i = 0; i < package->requirement_count; i++) {
+		const struct requirement *requirement = &package->requirements[i];
+
+		for (size_t j = 0; j < requirement->capability_count; j++)
+			reader->asked[count++] = (struct asked){requirement->capabilities[j].canonical, requirement};
+	}
+	if (count)
+		qsort(reader->asked, count, sizeof(*reader->asked), compare_asked);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || compare_asked(&reader->asked[i], &reader->asked[i - 1]) != 0)
+			reader->asked[reader->asked_count++] = reader->asked[i];
+	}
+	return 0;
+}
+
+/* The first that asks for `canonical`, or asked_count. */
+static size_t find_asked(const struct subtask_reader *reader, struct str canonical)
+{
+	size_t low = 0;
+	size_t high = reader->asked_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (str_compare(reader->asked[middle].canonical, canonical) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* 1.9: none if bound twice; the explicit one if that is a candidate, else none; without one the only candidate, else none. */
 static const struct requirement *find_bound(
-	const struct package *package, const struct subtask *subtask, const struct declared *declared)
+	const struct subtask_reader *reader, const struct subtask *subtask, const struct declared *declared)
 {
+	struct str canonical = declared->capability.canonical;
 	const struct requirement *bound = NULL;
-	size_t candidates = 0;
 
-	if (declared->bindings > 1)
+	if (declared->bindings > 1 || !declared->owner)
 		return NULL;
-	for (size_t i = 0; i < package->requirement_count; i++) {
-		const struct requirement *requirement = &package->requirements[i];
+	for (size_t i = find_asked(reader, canonical); i < reader->asked_count; i++) {
+		const struct requirement *requirement = reader->asked[i].requirement;
 
+		if (!str_equal(reader->asked[i].canonical, canonical))
+			break;
 		if (declared->bindings == 1 && !str_equal(requirement->key, declared->bound_key))
 			continue;
-		if (!is_candidate(requirement, subtask, declared))
+		if (!str_equal(requirement->agent, subtask->agent) ||
+			!str_equal(requirement->mcp_id, declared->owner->id))
 			continue;
+		if (bound)
+			return NULL;
 		bound = requirement;
-		candidates++;
 	}
-	return candidates == 1 ? bound : NULL;
+	return bound;
 }
 
 static void add_declared_row(
 	struct subtask_reader *reader, const struct subtask *subtask, const struct declared *declared)
 {
-	const struct requirement *bound = find_bound(reader->compiler->package, subtask, declared);
+	const struct requirement *bound = find_bound(reader, subtask, declared);
 	const struct catalog_capability *known = declared->capability.known;
 
-	reader->rows[reader->row_count++] = (struct subtask_row){
+	reader->rows[reader->row_count] = (struct subtask_row){
+		.position = reader->row_count,
 		.subtask_id = subtask->id,
 		.agent = subtask->agent,
 		.requirement_key = bound ? bound->key : STR(""),
@@ -221,11 +269,13 @@ static void add_declared_row(
 		.bound = bound,
 		.is_prohibited = known && reader->compiler->prohibited[known->index],
 	};
+	reader->row_count++;
 }
 
 static void add_malformed_row(struct subtask_reader *reader, const struct subtask *subtask)
 {
-	reader->rows[reader->row_count++] = (struct subtask_row){
+	reader->rows[reader->row_count] = (struct subtask_row){
+		.position = reader->row_count,
 		.subtask_id = subtask->id,
 		.agent = subtask->agent,
 		.requirement_key = STR(""),
@@ -234,6 +284,7 @@ static void add_malformed_row(struct subtask_reader *reader, const struct subtas
 		.is_malformed = true,
 		.fault = subtask->fault,
 	};
+	reader->row_count++;
 }
 
 static int read_subtask(struct subtask_reader *reader, const json_t *value, size_t position)
@@ -273,7 +324,19 @@ static int compare_rows(const void *a, const void *b)
 		order = str_compare(left->agent, right->agent);
 	if (!order)
 		order = str_compare(left->capability, right->capability);
-	return order ? order : str_compare(left->requirement_key, right->requirement_key);
+	if (!order)
+		order = str_compare(left->requirement_key, right->requirement_key);
+	return order ? order : (left->position > right->position) - (left->position < right->position);
+}
+
+static int read_all(struct subtask_reader *reader, const json_t *subtasks)
+{
+	int result = index_asked(reader);
+
+	for (size_t i = 0; i < json_array_size(subtasks) && !result; i++)
+		result = read_subtask(reader, json_array_get(subtasks, i), i);
+	free(reader->asked);
+	return result;
 }
 
 int package_read_subtasks(struct package_compiler *compiler, const json_t *subtasks)
@@ -281,19 +344,19 @@ int package_read_subtasks(struct package_compiler *compiler, const json_t *subta
 	size_t count = json_array_size(subtasks);
 	struct subtask_reader reader = {.compiler = compiler};
 	size_t most = 0;
+	int result;
 
+	if (count == 0)
+		return 0;
 	for (size_t i = 0; i < count; i++)
 		most += 1 + json_array_size(json_object_get(json_array_get(subtasks, i), "mcpCapabilities"));
 	reader.rows = ARENA_ARRAY(compiler->arena, most, struct subtask_row);
 	reader.seen = ARENA_ARRAY(compiler->arena, count, struct str);
 	if (!reader.rows || !reader.seen)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		int result = read_subtask(&reader, json_array_get(subtasks, i), i);
-
-		if (result)
-			return result;
-	}
+	result = read_all(&reader, subtasks);
+	if (result)
+		return result;
 	if (reader.row_count)
 		qsort(reader.rows, reader.row_count, sizeof(*reader.rows), compare_rows);
 	compiler->rows = reader.rows;
