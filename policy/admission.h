@@ -41,7 +41,7 @@ enum recovery_action {
 	RECOVERY_CONTINUE_AS_PROMPT_CONTEXT,
 };
 
-/* The rows of the decision table (1.8), for explanations. */
+/* The rows of the decision table (1.8). */
 enum table_row {
 	ROW_0_MALFORMED = 0,
 	ROW_1_MCP_UNKNOWN,
@@ -129,6 +129,10 @@ void admission_write(const struct admission *admission, bool stored_form, struct
 void admission_write_aggregate(const struct admission *admission, struct json_out *out);
 /* `primaryDecision`, or null where there is none. */
 void admission_write_primary(const struct admission *admission, struct json_out *out);
+/* With a block, the members primaryMode, primaryRecoveryAction and, unless the package is blocked as a whole,
+ * primaryDecision; nothing otherwise.
+ */
+void admission_write_primary_members(const struct admission *admission, struct json_out *out);
 
 /* The parts of it, each one JSON value, for the projections. */
 void admission_write_decision(const struct evaluation *evaluation, struct json_out *out);
@@ -144,6 +148,5 @@ struct str admission_blocked_reason(const struct admission *admission);
 const char *admission_status_name(enum admission_status status);
 const char *admission_mode_name(enum admission_mode mode);
 const char *recovery_action_name(enum recovery_action action); /* NULL for none */
-const char *table_row_name(enum table_row row);                /* "0" … "5a" … "8" */
 
 #endif

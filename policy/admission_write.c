@@ -1,5 +1,8 @@
 #include "policy/admission.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const char *admission_status_name(enum admission_status status)
 {
 	static const char *const names[] = {
@@ -37,27 +40,6 @@ const char *recovery_action_name(enum recovery_action action)
 	};
 
 	return names[action];
-}
-
-const char *table_row_name(enum table_row row)
-{
-	static const char *const names[] = {
-		[ROW_0_MALFORMED] = "0",
-		[ROW_1_MCP_UNKNOWN] = "1",
-		[ROW_2_CAPABILITY_UNKNOWN] = "2",
-		[ROW_3_PROHIBITED] = "3",
-		[ROW_4_DEFERRED] = "4",
-		[ROW_5A_GRANT_MISSING] = "5a",
-		[ROW_5B_UNHEALTHY] = "5b",
-		[ROW_5C_ADMITTED] = "5c",
-		[ROW_6A_NOT_MATERIALISED] = "6a",
-		[ROW_6B_UNHEALTHY] = "6b",
-		[ROW_6C_MATERIALISED] = "6c",
-		[ROW_7_EMPTY] = "7",
-		[ROW_8_REST] = "8",
-	};
-
-	return names[row];
 }
 
 static void write_recovery(struct json_out *out, const char *key, enum recovery_action recovery)
@@ -153,46 +135,32 @@ static void write_referenced(const struct health_row *row, bool stored_form, str
 	json_out_end_object(out);
 }
 
-/* The snapshot that stands for an MCP: an observed one where a sound requirement looked it up. NULL when an earlier evaluation
- * stands for it already.
- */
-static const struct health_row *snapshot_at(const struct admission *admission, size_t position)
+/* An observed row stands for an MCP before the unobserved snapshots of requirements that look nothing up. */
+static int compare_rows(const void *a, const void *b)
 {
-	const struct health_row *row = &admission->evaluations[position].health;
+	const struct health_row *left = *(const struct health_row *const *)a;
+	const struct health_row *right = *(const struct health_row *const *)b;
+	int order = str_compare(left->mcp_id, right->mcp_id);
 
-	for (size_t i = 0; i < position; i++) {
-		if (str_equal(admission->evaluations[i].health.mcp_id, row->mcp_id))
-			return NULL;
-	}
-	for (size_t i = position; i < admission->evaluation_count && !row->observed; i++) {
-		if (str_equal(admission->evaluations[i].health.mcp_id, row->mcp_id))
-			row = &admission->evaluations[i].health;
-	}
-	return row;
+	return order ? order : (int)right->observed - (int)left->observed;
 }
 
-/* By mcpId: there are few MCPs, so each round finds the next larger one. */
 void admission_write_referenced_health(const struct admission *admission, bool stored_form, struct json_out *out)
 {
-	struct str last = {0};
+	const struct health_row *rows[PACKAGE_ENTRY_LIMIT];
+	size_t count = admission->evaluation_count;
 
+	CHECK(count <= PACKAGE_ENTRY_LIMIT);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = &admission->evaluations[i].health;
+	if (count)
+		qsort(rows, count, sizeof(rows[0]), compare_rows);
 	json_out_begin_array(out);
-	for (;;) {
-		const struct health_row *next = NULL;
+	for (size_t i = 0; i < count; i++) {
+		bool is_first = i == 0 || !str_equal(rows[i]->mcp_id, rows[i - 1]->mcp_id);
 
-		for (size_t i = 0; i < admission->evaluation_count; i++) {
-			struct str id = admission->evaluations[i].health.mcp_id;
-
-			if (id.len == 0 || (last.bytes && str_compare(id, last) <= 0))
-				continue;
-			if (next && str_compare(id, next->mcp_id) >= 0)
-				continue;
-			next = snapshot_at(admission, i);
-		}
-		if (!next)
-			break;
-		write_referenced(next, stored_form, out);
-		last = next->mcp_id;
+		if (rows[i]->mcp_id.len && is_first)
+			write_referenced(rows[i], stored_form, out);
 	}
 	json_out_end_array(out);
 }
@@ -264,6 +232,18 @@ void admission_write_primary(const struct admission *admission, struct json_out 
 	json_out_end_object(out);
 }
 
+void admission_write_primary_members(const struct admission *admission, struct json_out *out)
+{
+	if (admission->status != ADMISSION_BLOCKED)
+		return;
+	json_out_member_text(out, "primaryMode", admission_mode_name(admission->primary_mode));
+	json_out_member_text(out, "primaryRecoveryAction", recovery_action_name(admission->primary_recovery));
+	if (admission->package->whole_fault)
+		return;
+	json_out_key(out, "primaryDecision");
+	admission_write_primary(admission, out);
+}
+
 struct str admission_blocked_reason(const struct admission *admission)
 {
 	const char *whole = admission->package->whole_fault;
@@ -274,7 +254,7 @@ struct str admission_blocked_reason(const struct admission *admission)
 		return admission->primary_evaluation->reason;
 	if (admission->primary_subtask)
 		return admission->primary_subtask->reason;
-	return (struct str){whole, __builtin_strlen(whole)};
+	return (struct str){whole, strlen(whole)};
 }
 
 void admission_write_aggregate(const struct admission *admission, struct json_out *out)
@@ -287,14 +267,7 @@ void admission_write_aggregate(const struct admission *admission, struct json_ou
 	admission_write_reasons(admission, ADMISSION_WARNING, out);
 	json_out_member_str(out, "blockedReason", admission_blocked_reason(admission));
 	json_out_member_bool(out, "retryable", admission->retryable);
-	if (admission->status == ADMISSION_BLOCKED) {
-		json_out_member_text(out, "primaryMode", admission_mode_name(admission->primary_mode));
-		json_out_member_text(out, "primaryRecoveryAction", recovery_action_name(admission->primary_recovery));
-		if (!admission->package->whole_fault) {
-			json_out_key(out, "primaryDecision");
-			admission_write_primary(admission, out);
-		}
-	}
+	admission_write_primary_members(admission, out);
 	json_out_end_object(out);
 }
 

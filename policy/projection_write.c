@@ -67,12 +67,7 @@ void projection_write_broker_check(const struct admission *admission, struct jso
 	json_out_key(out, "warnings");
 	admission_write_reasons(admission, ADMISSION_WARNING, out);
 	json_out_member_bool(out, "retryable", admission->retryable);
-	if (admission->status == ADMISSION_BLOCKED) {
-		json_out_member_text(out, "primaryMode", admission_mode_name(admission->primary_mode));
-		json_out_member_text(out, "primaryRecoveryAction", recovery_action_name(admission->primary_recovery));
-		json_out_key(out, "primaryDecision");
-		admission_write_primary(admission, out);
-	}
+	admission_write_primary_members(admission, out);
 	json_out_key(out, "evaluations");
 	admission_write_evaluations(admission, false, out);
 	json_out_key(out, "subtaskDecisions");
@@ -92,7 +87,7 @@ static void write_missing(const struct evaluation *evaluation, struct json_out *
 	for (size_t i = 0; i < requirement->capability_count; i++) {
 		const struct capability *capability = &requirement->capabilities[i];
 
-		if (capability->class != CLASS_BOUNDED_READ_ONLY)
+		if (capability->class != CLASS_BOUNDED_READ_ONLY || requirement_repeats_capability(requirement, i))
 			continue;
 		if (!grant_state_is_usable(&evaluation->grant) ||
 			!grant_state_covers(&evaluation->grant, capability->known))
