@@ -3,8 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* A reason names this many capabilities and counts the rest, so that it stays a sentence (and within 1.10's 500). */
-enum { NAMED_CAPABILITIES = 3, NAME_LIMIT = 80 };
+#include "policy/redact.h"
+#include "policy/text.h"
+
+/* A reason names at least one capability, however long it is, and at most three in so many bytes; the rest is counted. So it stays
+ * a sentence.
+ */
+enum { NAMED_CAPABILITIES = 3, NAMES_SIZE = 240 };
 
 typedef bool concerns(const struct evaluation *evaluation, const struct capability *capability);
 
@@ -47,43 +52,29 @@ static bool is_any(const struct evaluation *evaluation, const struct capability 
 	return true;
 }
 
-/* Two spellings of one capability are named once. */
-static bool is_repeated(const struct requirement *requirement, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (str_equal(requirement->capabilities[i].canonical, requirement->capabilities[at].canonical))
-			return true;
-	return false;
-}
-
-/* "a, b, c and 4 more"; "this" where none is named. */
+/* "a, b, c and 4 more". */
 static struct str list(struct arena *arena, const struct evaluation *evaluation, concerns *wanted)
 {
 	const struct requirement *requirement = evaluation->requirement;
 	struct str text = STR("");
 	size_t named = 0;
 	size_t more = 0;
+	size_t size = 0;
 
-	for (size_t i = 0; i < requirement->capability_count; i++) {
+	for (size_t i = 0; i < requirement->capability_count && text.bytes; i++) {
 		const struct capability *capability = &requirement->capabilities[i];
-		size_t len = capability->canonical.len < NAME_LIMIT ? capability->canonical.len : NAME_LIMIT;
 
-		if (!wanted(evaluation, capability) || is_repeated(requirement, i))
+		if (!wanted(evaluation, capability) || requirement_repeats_capability(requirement, i))
 			continue;
-		/* A long name is left out rather than cut inside a character. */
-		if (named == NAMED_CAPABILITIES || len < capability->canonical.len) {
+		size += capability->canonical.len;
+		if (named == NAMED_CAPABILITIES || (named && size > NAMES_SIZE)) {
 			more++;
 			continue;
 		}
-		text = arena_printf(
-			arena, "%s%s%.*s", text.bytes, named ? ", " : "", (int)len, capability->canonical.bytes);
-		if (!text.bytes)
-			return text;
+		text = arena_printf(arena, "%s%s%s", text.bytes, named ? ", " : "", capability->canonical.bytes);
 		named++;
 	}
-	if (named && more)
-		return arena_printf(arena, "%s and %zu more", text.bytes, more);
-	return named ? text : STR("what it asks for");
+	return more && text.bytes ? arena_printf(arena, "%s and %zu more", text.bytes, more) : text;
 }
 
 static const char *fault_text(enum requirement_fault fault)
@@ -151,8 +142,11 @@ static struct str reason_health(struct arena *arena, const struct evaluation *ev
 	const struct catalog_mcp *mcp = evaluation->requirement->mcp;
 	const struct health_row *health = &evaluation->health;
 	const char *state = health_status_name(health->status);
+	struct str names = list(arena, evaluation, is_bounded);
 	struct str remedy;
 
+	if (!names.bytes)
+		return names;
 	if (!health->observed)
 		state = "unknown";
 	else if (health->install_state != HEALTH_INSTALLED)
@@ -160,8 +154,10 @@ static struct str reason_health(struct arena *arena, const struct evaluation *ev
 	else if (!health->enabled)
 		state = "disabled";
 	remedy = catalog_find_remediation(mcp, (struct str){state, strlen(state)});
-	return arena_printf(arena, "the %s server is not ready (%s)%s%s%s", mcp->id.bytes, state,
-		remedy.bytes ? "; " : "", remedy.bytes ? remedy.bytes : "", goes_on(evaluation));
+	if (remedy.len == 0)
+		remedy = STR("install or fix it");
+	return arena_printf(arena, "%s waits for the %s server, which is not ready (%s); %s%s", names.bytes,
+		mcp->id.bytes, state, remedy.bytes, goes_on(evaluation));
 }
 
 static struct str reason_names(
@@ -224,9 +220,22 @@ static struct str word_row(struct arena *arena, const struct evaluation *evaluat
 	}
 }
 
+/* 1.10's cap, between code points: only a catalog with very long words comes near it. */
+static struct str capped(struct str reason)
+{
+	size_t at = 0;
+
+	if (reason.len <= REDACT_REASON)
+		return reason;
+	for (size_t length = 0; at < reason.len && length < REDACT_REASON; length++)
+		(void)text_next(reason, &at);
+	reason.len = at;
+	return reason;
+}
+
 int admission_reason_evaluation(struct arena *arena, const struct evaluation *evaluation, struct str *ret_reason)
 {
-	*ret_reason = word_row(arena, evaluation);
+	*ret_reason = capped(word_row(arena, evaluation));
 	return ret_reason->bytes ? 0 : -ENOMEM;
 }
 
@@ -254,12 +263,10 @@ int admission_reason_subtask(struct arena *arena, const struct subtask_decision 
 	const struct evaluation *bound, struct str *ret_reason)
 {
 	const struct subtask_row *row = decision->row;
-	bool is_short = row->capability.len <= NAME_LIMIT;
 
 	if (row->is_malformed)
 		*ret_reason = arena_printf(arena, "a subtask is malformed: %s; revise the plan", row->fault);
 	else
-		*ret_reason = arena_printf(arena, "%s %s", is_short ? row->capability.bytes : "a capability",
-			subtask_words(decision, bound));
+		*ret_reason = arena_printf(arena, "%s %s", row->capability.bytes, subtask_words(decision, bound));
 	return ret_reason->bytes ? 0 : -ENOMEM;
 }

@@ -1,7 +1,7 @@
 /* admission_reason.h - inside policy only: the sentence beside each verdict (chapter 1.11).
  *
- * Reasons are ours to word: they name the capabilities concerned and the way out, and never quote unsafe text, since what
- * a compiled package keeps of capabilities is safe text already. Pure, any thread.
+ * Reasons are ours to word: they name the capabilities concerned and the way out, have at most 500 code points, and never quote
+ * unsafe text, since what a compiled package keeps of capabilities is safe text already. Pure, any thread.
  */
 #ifndef ADMITD_POLICY_ADMISSION_REASON_H
 #define ADMITD_POLICY_ADMISSION_REASON_H
