@@ -99,7 +99,8 @@ static void diff_grant(struct json_out *out, const char *key, const json_t *befo
 	const json_t *no = json_false(); /* a static of jansson, never freed */
 
 	if (!before || !after || !same(before, after, "phase") || !same(before, after, "grantApprovalId") ||
-		!same(before, after, "source") || !same(before, after, "revocationReason")) {
+		!same(before, after, "source") || !same(before, after, "grantMode") ||
+		!same(before, after, "revocationReason")) {
 		begin_change(out, "grants", key, NULL);
 		write_grant_summary(out, "before", before);
 		write_grant_summary(out, "after", after);

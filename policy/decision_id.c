@@ -66,6 +66,42 @@ static bool grant_counts(const struct evaluation *evaluation)
 		requirement_needs_grant(evaluation->requirement);
 }
 
+/* 1.7's made-up name of a keyless policy can be another one's key. Such a pair is told apart by a suffix that no key has, since
+ * keys are without white space.
+ */
+static void write_second_key(struct str key, struct json_out *out)
+{
+	struct buf name;
+
+	buf_init(&name, 4096);
+	buf_add_str(&name, key);
+	buf_puts(&name, " #2");
+	json_out_key_str(out, buf_str(&name));
+	if (buf_error(&name))
+		buf_fail(out->buf, buf_error(&name));
+	buf_release(&name);
+}
+
+static void write_all_grants(const struct admission *admission, struct json_out *out)
+{
+	struct str last = {0};
+
+	json_out_begin_object(out);
+	for (size_t i = 0; i < admission->evaluation_count; i++) {
+		const struct evaluation *evaluation = &admission->evaluations[i];
+
+		if (!grant_counts(evaluation))
+			continue;
+		if (str_equal(last, evaluation->requirement->key))
+			write_second_key(last, out);
+		else
+			json_out_key_str(out, evaluation->requirement->key);
+		last = evaluation->requirement->key;
+		grant_state_write(&evaluation->grant, out);
+	}
+	json_out_end_object(out);
+}
+
 void decision_inputs_write(const struct admission *admission, struct json_out *out)
 {
 	json_out_begin_object(out);
@@ -73,14 +109,7 @@ void decision_inputs_write(const struct admission *admission, struct json_out *o
 	json_out_member_int(out, "contractVersion", ADMISSION_SCHEMA_VERSION);
 	json_out_member_int(out, "engineRevision", ADMISSION_ENGINE_REVISION);
 	json_out_key(out, "grants");
-	json_out_begin_object(out);
-	for (size_t i = 0; i < admission->evaluation_count; i++) {
-		if (!grant_counts(&admission->evaluations[i]))
-			continue;
-		json_out_key_str(out, admission->evaluations[i].requirement->key);
-		grant_state_write(&admission->evaluations[i].grant, out);
-	}
-	json_out_end_object(out);
+	write_all_grants(admission, out);
 	json_out_key(out, "health");
 	write_all_health(admission, out);
 	json_out_member_str(out, "packageDigest", admission->package->digest);

@@ -24,7 +24,7 @@ void digest_text(struct str bytes, char ret_text[static DIGEST_TEXT_SIZE]);
 void decision_inputs_write(const struct admission *admission, struct json_out *out);
 
 /* Writes `changedInputs` of chapter 4.2, an array of {path, before, after}, for two records of canonical inputs; an empty one when
- * they are equal. A grant whose phase or record changed is one change that shows {phase, source?, grantMode?, grantApprovalId?,
+ * they are equal. A grant whose phase, source, mode, reason or record changed is one change that shows {phase, source?, grantMode?, grantApprovalId?,
  * revocationReason?}; otherwise each changed member is one.
  */
 void decision_inputs_diff(const json_t *before, const json_t *after, struct json_out *out);

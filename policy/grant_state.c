@@ -249,6 +249,29 @@ static const char *status_name(enum grant_phase phase)
 	return phase == GRANT_PHASE_DENIED ? "denied" : "not_issued";
 }
 
+/* Coverage is a set: one order, each once, so that equal states are equal bytes (chapter 2.1). */
+static void write_covered(const struct grant_state *state, struct json_out *out)
+{
+	const struct catalog_capability *last = NULL;
+
+	json_out_begin_array(out);
+	for (;;) {
+		const struct catalog_capability *next = NULL;
+
+		for (size_t i = 0; i < state->covered_count; i++) {
+			const struct catalog_capability *covered = state->covered[i];
+
+			if ((!last || covered->index > last->index) && (!next || covered->index < next->index))
+				next = covered;
+		}
+		if (!next)
+			break;
+		json_out_str(out, next->name);
+		last = next;
+	}
+	json_out_end_array(out);
+}
+
 void grant_state_write(const struct grant_state *state, struct json_out *out)
 {
 	json_out_begin_object(out);
@@ -260,10 +283,7 @@ void grant_state_write(const struct grant_state *state, struct json_out *out)
 	if (state->has_consumed)
 		json_out_member_bool(out, "consumed", state->consumed);
 	json_out_key(out, "coveredCapabilities");
-	json_out_begin_array(out);
-	for (size_t i = 0; i < state->covered_count; i++)
-		json_out_str(out, state->covered[i]->name);
-	json_out_end_array(out);
+	write_covered(state, out);
 	if (state->approval_id.bytes)
 		json_out_member_str(out, "grantApprovalId", state->approval_id);
 	if (state->mode != GRANT_MODE_NONE)

@@ -59,8 +59,8 @@ int grant_state_read(struct arena *arena, const struct catalog *catalog, const j
 bool grant_state_is_usable(const struct grant_state *state);
 bool grant_state_covers(const struct grant_state *state, const struct catalog_capability *capability);
 
-/* The state as an object that grant_state_read() reads back to an equal one, members in byte-wise order. An incoherent state
- * is written as {"incoherent":true}.
+/* The state as an object that grant_state_read() reads back to an equal one, members in byte-wise order; what is covered in the
+ * catalog's order, each once. An incoherent state is written as {"incoherent":true}.
  */
 void grant_state_write(const struct grant_state *state, struct json_out *out);
 
