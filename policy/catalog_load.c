@@ -10,7 +10,9 @@
 struct draft {
 	struct catalog_capability capability;
 	const char *section;
+	struct str resource; /* of a deferred operation: the key within its section; else absent */
 	size_t position;
+	size_t order; /* among all drafts of the MCP */
 };
 
 struct drafts {
@@ -103,6 +105,12 @@ static int check_name(
 	return 0;
 }
 
+static void add_draft(struct drafts *drafts, struct draft draft)
+{
+	draft.order = drafts->count;
+	drafts->items[drafts->count++] = draft;
+}
+
 /* Adds the capabilities of one list. */
 static int read_list(struct catalog_loader *loader, const struct catalog_mcp *mcp, const json_t *list,
 	const char *section, enum capability_class class, struct drafts *drafts)
@@ -124,7 +132,7 @@ static int read_list(struct catalog_loader *loader, const struct catalog_mcp *mc
 		draft.capability.name = arena_str(loader->arena, string_of(item));
 		if (!draft.capability.name.bytes)
 			return -ENOMEM;
-		drafts->items[drafts->count++] = draft;
+		add_draft(drafts, draft);
 	}
 	return 0;
 }
@@ -144,8 +152,10 @@ static int read_operations(struct catalog_loader *loader, const struct catalog_m
 		return -ENOMEM;
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		struct str operation = string_of(json_array_get(list, i));
-		struct draft draft = {
-			.capability.class = CLASS_DEFERRED_LIVE_MCP, .section = "deferred", .position = i};
+		struct draft draft = {.capability.class = CLASS_DEFERRED_LIVE_MCP,
+			.section = "deferred",
+			.resource = resource,
+			.position = i};
 
 		if (!is_word(operation))
 			return catalog_refuse(loader, "an operation is a word of [a-z0-9_-]",
@@ -156,7 +166,7 @@ static int read_operations(struct catalog_loader *loader, const struct catalog_m
 			: arena_printf(loader->arena, "%s.%s.%s", mcp->id.bytes, resource.bytes, operation.bytes);
 		if (!operations[i].bytes || !draft.capability.name.bytes)
 			return -ENOMEM;
-		drafts->items[drafts->count++] = draft;
+		add_draft(drafts, draft);
 	}
 	*deferred = (struct catalog_deferred){resource, operations, json_array_size(list)};
 	return 0;
@@ -187,7 +197,7 @@ static int read_deferred(struct catalog_loader *loader, struct catalog_mcp *mcp,
 			return -ENOMEM;
 		if (!is_word(resource) || !json_is_array(list))
 			return catalog_refuse(loader, "deferred goes from a resource to an array of operations",
-				"/mcps/%s/deferred", mcp->id.bytes);
+				"/mcps/%s/deferred/%s", mcp->id.bytes, catalog_nameable(key));
 		result = read_operations(loader, mcp, resource, list, &deferred[count++], drafts);
 		if (result)
 			return result;
@@ -204,7 +214,9 @@ static int compare_drafts(const void *a, const void *b)
 	const struct draft *right = b;
 	int order = str_compare(left->capability.name, right->capability.name);
 
-	return order ? order : (int)left->capability.class - (int)right->capability.class;
+	if (!order)
+		order = (int)left->capability.class - (int)right->capability.class;
+	return order ? order : (left->order > right->order) - (left->order < right->order);
 }
 
 /* One capability, one class. Only what is text for the prompt may also be deferred: rule 3 of 1.5 stands before rule 4. */
@@ -227,8 +239,9 @@ static int settle(struct catalog_loader *loader, struct catalog_mcp *mcp, struct
 		if (capabilities[count - 1].class == CLASS_PLANNING_ONLY &&
 			draft->capability.class == CLASS_DEFERRED_LIVE_MCP)
 			continue;
-		return catalog_refuse(loader, "this capability is listed twice", "/mcps/%s/%s/%zu", mcp->id.bytes,
-			draft->section, draft->position);
+		return catalog_refuse(loader, "this capability is listed twice", "/mcps/%s/%s%s%s/%zu", mcp->id.bytes,
+			draft->section, draft->resource.bytes ? "/" : "",
+			draft->resource.bytes ? draft->resource.bytes : "", draft->position);
 	}
 	mcp->capabilities = capabilities;
 	mcp->capability_count = count;
@@ -258,12 +271,12 @@ static int read_aliases(struct catalog_loader *loader, struct catalog_mcp *mcp, 
 			return -ENOMEM;
 		if (!text_is_safe(from) || !str_equal(from, normalized) || catalog_find_capability(mcp, from))
 			return catalog_refuse(loader, "an alias is a normalized spelling that is no capability itself",
-				"/mcps/%s/aliases", mcp->id.bytes);
+				"/mcps/%s/aliases/%s", mcp->id.bytes, catalog_nameable(key));
 		aliases[count].from = from;
 		aliases[count].to = json_is_string(value) ? catalog_find_capability(mcp, string_of(value)) : NULL;
 		if (!aliases[count].to)
 			return catalog_refuse(loader, "the alias points at nothing", "/mcps/%s/aliases/%s",
-				mcp->id.bytes, from.bytes);
+				mcp->id.bytes, catalog_nameable(key));
 		count++;
 	}
 	qsort(aliases, count, sizeof(*aliases), compare_aliases);

@@ -18,6 +18,9 @@ struct catalog_loader {
 int catalog_refuse(struct catalog_loader *loader, const char *text, const char *format, ...) MUST_USE
 	__attribute__((format(printf, 3, 4)));
 
+/* The key as a token of the pointer: a key from the file may be anything, and only a harmless one is named. */
+const char *catalog_nameable(const char *key);
+
 /* Refuses the first member of `object` whose name isn't in the NULL-ended list; 0 when there is none. */
 int catalog_check_keys(
 	struct catalog_loader *loader, const json_t *object, const char *const *known, const char *pointer) MUST_USE;

@@ -26,8 +26,7 @@ int catalog_refuse(struct catalog_loader *loader, const char *text, const char *
 	return CATALOG_REFUSED;
 }
 
-/* A key from the file may be anything; only a harmless one is named. */
-static const char *nameable(const char *key)
+const char *catalog_nameable(const char *key)
 {
 	return text_is_safe((struct str){key, strlen(key)}) && !strpbrk(key, "/~") ? key : "(unprintable)";
 }
@@ -47,7 +46,8 @@ int catalog_check_keys(
 		while (*name && strcmp(*name, key) != 0)
 			name++;
 		if (!*name) {
-			result = catalog_refuse(loader, "this key is not known here", "%s/%s", pointer, nameable(key));
+			result = catalog_refuse(
+				loader, "this key is not known here", "%s/%s", pointer, catalog_nameable(key));
 			break;
 		}
 	}
@@ -76,7 +76,7 @@ static int load_mcps(struct catalog_loader *loader, struct catalog *catalog, jso
 
 		if (!text_is_mcp_id(id))
 			return catalog_refuse(loader, "an id is [a-z0-9][a-z0-9_-]*, at most 80 characters", "/mcps/%s",
-				nameable(key));
+				catalog_nameable(key));
 		result = catalog_load_mcp(loader, id, value, &mcps[count]);
 		if (result)
 			return result;
