@@ -56,6 +56,18 @@ const char *admit_catalog_digest(const struct admit_catalog *catalog)
 	return inner(catalog)->digest.bytes;
 }
 
+static const char *words_of(enum json_parse_kind kind)
+{
+	static const char *const words[] = {
+		[JSON_PARSE_SYNTAX] = "not JSON",
+		[JSON_PARSE_DUPLICATE] = "a key twice",
+		[JSON_PARSE_CUT_OFF] = "the text ends too early,",
+		[JSON_PARSE_TOO_DEEP] = "nested deeper than 64",
+	};
+
+	return words[kind];
+}
+
 int admit_evaluate(const struct admit_catalog *catalog, const char *json, size_t len, char **ret_result,
 	struct admit_fault *ret_fault)
 {
@@ -67,7 +79,7 @@ int admit_evaluate(const struct admit_catalog *catalog, const char *json, size_t
 
 	if (result == JSON_PARSE_NOT_JSON) {
 		*ret_fault = (struct admit_fault){.offset = where.offset};
-		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "not JSON, or a key twice, near byte %zu",
+		(void)snprintf(ret_fault->text, sizeof(ret_fault->text), "%s near byte %zu", words_of(where.kind),
 			where.offset);
 		return ADMIT_REFUSED;
 	}

@@ -14,7 +14,7 @@
  *   admit_catalog_free(catalog);
  *
  * Results: 0 done; ADMIT_REFUSED: the input is not what it must be, and *ret_fault says where and why; negative -errno
- * (-ENOMEM). What ret_x points to is written on success only.
+ * (-ENOMEM; -EMSGSIZE for a document or result of more than 64 MiB). What ret_x points to is written on success only.
  */
 #ifndef ADMIT_H
 #define ADMIT_H
@@ -51,7 +51,7 @@ __attribute__((visibility("default"))) void admit_catalog_free(struct admit_cata
 ADMIT_API const char *admit_catalog_digest(const struct admit_catalog *catalog);
 
 /* Decides one document of 1.2 (either spelling) and gives the result of 1.11 as JSON, NUL-ended; the caller frees it. A bad
- * requirement is part of the result; ADMIT_REFUSED means that the text is not JSON (or has a key twice).
+ * requirement is part of the result; ADMIT_REFUSED means that the text is not JSON, has a key twice or is nested deeper than 64.
  */
 ADMIT_API int admit_evaluate(const struct admit_catalog *catalog, const char *json, size_t len, char **ret_result,
 	struct admit_fault *ret_fault);
