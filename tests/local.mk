@@ -158,8 +158,8 @@ check_PROGRAMS += http_echo_server
 http_echo_server_SOURCES = %D%/http/echo_server.c
 http_echo_server_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 http_echo_server_LDADD = libhttp.la
-TESTS += %D%/http/test_wire.py %D%/http/test_connections.py
-EXTRA_DIST += %D%/http/test_wire.py %D%/http/test_connections.py %D%/http/wire.py %D%/lib/tap.py
+TESTS += %D%/http/test_wire.py %D%/http/test_connections.py %D%/http/test_streams.py
+EXTRA_DIST += %D%/http/test_wire.py %D%/http/test_connections.py %D%/http/test_streams.py %D%/http/wire.py %D%/lib/tap.py
 if HAVE_CMOCKA
 check_PROGRAMS += test_http_json_in test_http_router
 TESTS += test_http_json_in test_http_router

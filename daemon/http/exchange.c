@@ -89,6 +89,8 @@ void exchange_leave(struct exchange *exchange)
 {
 	struct http_server *server = exchange->server;
 
+	if (exchange->reply.stream)
+		http_stream_detach(exchange->reply.stream);
 	(void)pthread_mutex_lock(&server->lock);
 	/* A client that left while it slept is noticed before the library calls for the answer. */
 	count_awake(exchange);

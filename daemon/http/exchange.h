@@ -17,6 +17,7 @@
 #include "daemon/http/gate.h"
 #include "daemon/http/request.h"
 #include "daemon/http/server.h"
+#include "daemon/http/stream.h"
 #include "policy/buf.h"
 
 struct exchange;
@@ -47,6 +48,12 @@ struct http_server {
 
 	_Atomic uint64_t requests;
 	_Atomic size_t bodies_bytes;
+
+	pthread_mutex_t streams_lock; /* of what follows; see stream.c for its order */
+	struct http_stream *streams;
+	unsigned streams_count;
+	bool streams_closed;
+	_Atomic unsigned streams_asleep; /* suspended, or resumed and not yet back; 0 is what stopping waits for */
 };
 
 enum exchange_sleep {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/http/request.h"
+#include "daemon/http/stream.h"
 
 /* One row a code (chapter 4.4); nothing else in the daemon says what status a code has. */
 static const struct {
@@ -94,8 +95,15 @@ static void drop_headers(struct http_reply *reply)
 	reply->headers_count = 0;
 }
 
+static void drop_stream(struct http_reply *reply)
+{
+	http_stream_drop(reply->stream);
+	reply->stream = NULL;
+}
+
 void http_reply_release(struct http_reply *reply)
 {
+	drop_stream(reply);
 	drop_headers(reply);
 	buf_release(&reply->body);
 	http_reply_init(reply);
@@ -103,6 +111,7 @@ void http_reply_release(struct http_reply *reply)
 
 void http_reply_reset(struct http_reply *reply)
 {
+	drop_stream(reply);
 	drop_headers(reply);
 	buf_reset(&reply->body);
 	reply->status = 0;
@@ -122,7 +131,14 @@ static void begin_reply(struct http_reply *reply, unsigned status, const char *c
 {
 	reply->status = status;
 	reply->content_type = content_type;
+	drop_stream(reply);
 	buf_reset(&reply->body);
+}
+
+void http_reply_stream(struct http_reply *reply, unsigned status, const char *content_type, struct http_stream *stream)
+{
+	begin_reply(reply, status, content_type);
+	reply->stream = http_stream_hold(stream);
 }
 
 struct json_out http_reply_json(struct http_reply *reply, unsigned status)

@@ -1,7 +1,7 @@
 /* reply.h - an answer while it is being written (chapters 4.1 and 4.4).
  *
  * A handler fills one reply: a status, perhaps headers, perhaps a JSON body, written straight into the
- * buffer. The server adds what every answer has: request id, security headers, Cache-Control, and the body's
+ * buffer, or a stream (stream.h). The server adds what every answer has: request id, security headers, Cache-Control, and the body's
  * Content-Type. Refusals are RFC 9457 problems whose status and title come from one table (reply.c), so a
  * code has the same status everywhere.
  *
@@ -83,7 +83,8 @@ struct http_reply {
 		char *value;      /* owned */
 	} headers[HTTP_REPLY_HEADERS];
 	unsigned headers_count;
-	bool close; /* the connection ends with this answer */
+	bool close;                 /* the connection ends with this answer */
+	struct http_stream *stream; /* in place of `body`: stream.h */
 };
 
 void http_reply_init(struct http_reply *reply);

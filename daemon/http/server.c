@@ -20,6 +20,7 @@ enum {
 	CUT_MS = 2000,      /* how long a refused client may go on sending before the answer is lost to a reset */
 	FAREWELL_MS = 2000, /* how long stopping waits for answers that are on their way */
 	ANSWER_STEP = 64 * 1024,
+	STREAM_BLOCK = 4 * 1024,
 };
 
 /* ---- answers */
@@ -82,12 +83,53 @@ static void log_request(const struct exchange *exchange)
 		exchange->received, exchange->reply.body.len, (int)request->remote.len, request->remote.bytes);
 }
 
-static struct MHD_Response *make_response(struct exchange *exchange)
+/* On the connection's thread, when the block before has left. Returning 0 without suspending would make the library call
+ * again at once, for ever.
+ */
+static ssize_t read_stream(void *cls, uint64_t position, char *bytes, size_t max)
 {
-	size_t len = 0;
-	char *bytes = buf_take(&exchange->reply.body, &len);
-	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
+	struct exchange *exchange = cls;
+	size_t len;
 
+	(void)position;
+	switch (http_stream_take(exchange->reply.stream, bytes, max, &len)) {
+	case HTTP_STREAM_BYTES:
+		conn_mark(exchange->conn, CONN_ANSWERING, conn_now_ms() + exchange->server->limits.idle_ms);
+		return (ssize_t)len;
+	case HTTP_STREAM_SUSPENDED:
+		conn_mark(exchange->conn, CONN_SLEEPING, CONN_NEVER);
+		return 0;
+	case HTTP_STREAM_OVER:
+	default:
+		conn_mark(exchange->conn, CONN_ANSWERING, conn_now_ms() + exchange->server->limits.idle_ms);
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	}
+}
+
+/* To a HEAD request the library would send the end of a chunked body, which the client takes for its next answer; so that
+ * answer has no framing, and the connection ends with it.
+ */
+static struct MHD_Response *make_streamed(struct exchange *exchange, struct MHD_Connection *wire)
+{
+	struct MHD_Response *response;
+
+	http_stream_attach(exchange->reply.stream, exchange->server, wire);
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, exchange, NULL);
+	if (response && exchange->request.method == HTTP_HEAD)
+		(void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+	return response;
+}
+
+static struct MHD_Response *make_response(struct exchange *exchange, struct MHD_Connection *wire)
+{
+	struct MHD_Response *response;
+	size_t len = 0;
+	char *bytes;
+
+	if (exchange->reply.stream)
+		return make_streamed(exchange, wire);
+	bytes = buf_take(&exchange->reply.body, &len);
+	response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		free(bytes);
 	return response;
@@ -110,7 +152,7 @@ static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *
 	server->answering += !exchange->is_answering;
 	exchange->is_answering = true;
 	(void)pthread_mutex_unlock(&server->lock);
-	response = make_response(exchange);
+	response = make_response(exchange, wire);
 	if (response && add_headers(response, exchange))
 		queued = MHD_queue_response(wire, exchange->reply.status, response);
 	if (response)
@@ -341,6 +383,7 @@ static void free_server(struct http_server *server)
 		(void)close(server->listen_fd);
 	gate_hosts_free(server->hosts);
 	auth_budget_free(server->budget);
+	(void)pthread_mutex_destroy(&server->streams_lock);
 	free(server);
 }
 
@@ -353,6 +396,7 @@ static struct http_server *new_server(const struct http_config *config)
 	server->config = *config;
 	server->limits = server_limits(&config->limits);
 	server->listen_fd = -1;
+	(void)pthread_mutex_init(&server->streams_lock, NULL);
 	server->suspend = suspend;
 	server->resume = resume;
 	server->head_is_known = strcmp(MHD_get_version(), "0.9.75") == 0;
@@ -426,6 +470,7 @@ void http_server_quiesce(struct http_server *server)
 	/* The descriptor stays open until the threads are gone; what matters now is that nobody gets in. */
 	(void)MHD_quiesce_daemon(server->library);
 	(void)shutdown(server->listen_fd, SHUT_RDWR);
+	http_stream_close_all(server);
 }
 
 /* Until `*count` is 0, or the time is over. */
@@ -449,6 +494,18 @@ bool http_server_drain(struct http_server *server, uint64_t timeout_ms)
 /* The library aborts the process when it is stopped with a suspended connection, so this waits without an end: each
  * sleeper is resumed here or by its holder, and the threads that then call us are our own.
  */
+static bool is_anybody_asleep(struct http_server *server, uint64_t until_ms)
+{
+	bool is_asleep;
+
+	(void)pthread_mutex_lock(&server->lock);
+	if (server->asleep > 0 || atomic_load(&server->streams_asleep) > 0)
+		(void)server_wait_until(server, until_ms);
+	is_asleep = server->asleep > 0 || atomic_load(&server->streams_asleep) > 0;
+	(void)pthread_mutex_unlock(&server->lock);
+	return is_asleep;
+}
+
 static void wake_all(struct http_server *server)
 {
 	(void)pthread_mutex_lock(&server->lock);
@@ -456,7 +513,7 @@ static void wake_all(struct http_server *server)
 	(void)pthread_mutex_unlock(&server->lock);
 	do {
 		exchange_abandon(server, CONN_NEVER);
-	} while (!wait_for_none(server, &server->asleep, conn_now_ms() + SERVER_SWEEP_LEAST_MS));
+	} while (is_anybody_asleep(server, conn_now_ms() + SERVER_SWEEP_LEAST_MS));
 }
 
 void http_server_stop(struct http_server *server)
@@ -479,4 +536,7 @@ void http_server_figures(struct http_server *server, struct http_figures *ret)
 	(void)pthread_mutex_lock(&server->lock);
 	ret->sleepers = server->asleep;
 	(void)pthread_mutex_unlock(&server->lock);
+	(void)pthread_mutex_lock(&server->streams_lock);
+	ret->streams = server->streams_count;
+	(void)pthread_mutex_unlock(&server->streams_lock);
 }

@@ -5,7 +5,7 @@
  * looked up through config.find_token.
  *
  * Life: start → (serving) → quiesce → the caller drains the store's writer → stop. Quiescing ends the listening
- * socket and answers 503 `shutting_down` to new work on connections that live on. Stopping wakes every sleeper
+ * socket, answers 503 `shutting_down` to new work on connections that live on, and closes all streams. Stopping wakes every sleeper
  * that nobody finished (503 `outcome_unknown`) before it stops the library, which aborts otherwise.
  */
 #ifndef ADMITD_DAEMON_HTTP_SERVER_H
@@ -82,6 +82,7 @@ struct http_figures {
 	uint64_t requests;    /* begun since the start */
 	uint64_t sleepers;    /* handed over now */
 	uint64_t bodies_bytes;
+	uint64_t streams; /* answers that are made while they are sent, now */
 };
 
 void http_server_figures(struct http_server *server, struct http_figures *ret);

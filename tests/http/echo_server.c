@@ -1,7 +1,9 @@
 /* A server with routes of every kind, for tests/http/test_wire.py.
  *
  * It prints `port N`, then obeys lines on standard input: `release` finishes all requests it holds, `held` prints how many
- * those are, `figures` prints the server's, `quiesce` and `stop` end it as the daemon does; so does the end of the input. Limits
+ * those are, `figures` prints the server's, `feed TEXT` offers a line to all open streams of /v1/feed and prints how many took it,
+ * `end` ends those, `streams` prints how many are open, how many bytes the feeders of /v1/stream have written, how many of those began, are done, were cut
+ * off, and how often watchers were called, `quiesce` and `stop` end it as the daemon does; so does the end of the input. Limits
  * are given as NAME=NUMBER arguments.
  */
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include "daemon/http/server.h"
+#include "daemon/http/stream.h"
 #include "policy/json_out.h"
 
 enum { HELD_MAX = 1024 };
@@ -162,6 +165,117 @@ static int hold(void *ctx, struct http_request *request, struct http_reply *repl
 	return HTTP_LATER;
 }
 
+/* ---- streams */
+
+static struct {
+	pthread_mutex_t lock;
+	struct http_stream *streams[HELD_MAX];
+	unsigned count;
+	unsigned begun;
+	unsigned done;
+	unsigned cut;
+	unsigned notified;
+	uint64_t written;
+} feeds = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { FEED_BOUND = 64 };
+
+static void count_notice(void *ctx)
+{
+	(void)ctx;
+	(void)pthread_mutex_lock(&feeds.lock);
+	feeds.notified++;
+	(void)pthread_mutex_unlock(&feeds.lock);
+}
+
+static int feed(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct http_stream *stream;
+
+	(void)ctx;
+	(void)request;
+	if (http_stream_new(FEED_BOUND, &stream))
+		return -ENOMEM;
+	http_stream_watch(stream, count_notice, NULL);
+	http_reply_stream(reply, 200, "application/x-ndjson", stream);
+	(void)pthread_mutex_lock(&feeds.lock);
+	feeds.streams[feeds.count++] = stream;
+	(void)pthread_mutex_unlock(&feeds.lock);
+	return 0;
+}
+
+static unsigned feed_all(const char *line)
+{
+	unsigned taken = 0;
+
+	/* not under the lock: the watcher takes it */
+	for (unsigned i = 0; i < feeds.count; i++)
+		taken += http_stream_offer(feeds.streams[i], (struct str){line, strlen(line)}) == 0;
+	return taken;
+}
+
+static void end_all(void)
+{
+	for (unsigned i = 0; i < feeds.count; i++)
+		http_stream_end(feeds.streams[i]);
+	feeds.count = 0;
+}
+
+struct pump {
+	struct http_stream *stream;
+	int64_t bytes;
+};
+
+static void *pump(void *cls)
+{
+	static const char line[] = "{\"line\":\"nothing but what a test counts, a hundred bytes of it with its end, "
+				   "each as the others are\"}\n";
+	struct pump *pump = cls;
+	int result = 0;
+
+	for (int64_t sent = 0; sent < pump->bytes && result == 0; sent += (int64_t)sizeof(line) - 1) {
+		result = http_stream_write(pump->stream, STR(line));
+		(void)pthread_mutex_lock(&feeds.lock);
+		feeds.written += sizeof(line) - 1;
+		(void)pthread_mutex_unlock(&feeds.lock);
+	}
+	(void)pthread_mutex_lock(&feeds.lock);
+	feeds.done++;
+	feeds.cut += result != 0;
+	(void)pthread_mutex_unlock(&feeds.lock);
+	http_stream_end(pump->stream);
+	free(pump);
+	return NULL;
+}
+
+static int stream(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct pump *pumped = calloc(1, sizeof(*pumped));
+	pthread_t thread;
+
+	(void)ctx;
+	if (!pumped || http_request_query_int(request, "bytes", 0, INT64_C(1) << 40, 0, &pumped->bytes) ||
+		http_stream_new(4096, &pumped->stream))
+		abort();
+	http_reply_stream(reply, 200, "application/x-ndjson", pumped->stream);
+	(void)pthread_mutex_lock(&feeds.lock);
+	feeds.begun++;
+	(void)pthread_mutex_unlock(&feeds.lock);
+	if (pthread_create(&thread, NULL, pump, pumped))
+		abort();
+	(void)pthread_detach(thread);
+	return 0;
+}
+
+/* A stream, and then another answer after all. */
+static int changes_its_mind(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	int result = stream(ctx, request, reply);
+
+	http_reply_problem(reply, request, HTTP_PROBLEM_JOBS_FULL, NULL);
+	return result;
+}
+
 static const struct http_route rows[] = {
 	{HTTP_GET, "/", 0, HTTP_NO_AUTH, 0, echo},
 	{HTTP_GET, "/v1/open", 0, HTTP_NO_AUTH, 0, echo},
@@ -172,6 +286,10 @@ static const struct http_route rows[] = {
 	{HTTP_GET, "/v1/fails", 0, 0, 0, fails},
 	{HTTP_GET, "/v1/odd-header", 0, 0, 0, odd_header},
 	{HTTP_GET, "/v1/large", 0, 0, 0, large},
+	{HTTP_GET, "/v1/feed", 0, 0, 0, feed},
+	{HTTP_GET, "/v1/stream", 0, 0, 0, stream},
+	{HTTP_POST, "/v1/stream-later", AUTH_PLANNER, HTTP_WRITES, 0, stream},
+	{HTTP_GET, "/v1/no-stream", 0, 0, 0, changes_its_mind},
 	{HTTP_GET, "/v1/run", AUTH_EXECUTOR, HTTP_RUN_TOKEN, 0, echo},
 	{HTTP_POST, "/v1/echo", AUTH_PLANNER, HTTP_NEEDS_BODY, 0, echo},
 	{HTTP_POST, "/v1/document", AUTH_PLANNER, HTTP_NEEDS_BODY, HTTP_DOCUMENT_MAX, echo},
@@ -248,6 +366,17 @@ static void print_figures(struct http_server *server)
 		(unsigned long long)figures.sleepers, (unsigned long long)figures.bodies_bytes);
 }
 
+static void print_streams(struct http_server *server)
+{
+	struct http_figures figures;
+
+	http_server_figures(server, &figures);
+	(void)pthread_mutex_lock(&feeds.lock);
+	(void)printf("streams %llu %llu %u %u %u %u\n", (unsigned long long)figures.streams,
+		(unsigned long long)feeds.written, feeds.begun, feeds.done, feeds.cut, feeds.notified);
+	(void)pthread_mutex_unlock(&feeds.lock);
+}
+
 /* False at `stop`. */
 static bool obey(struct http_server *server, const char *line)
 {
@@ -259,6 +388,12 @@ static bool obey(struct http_server *server, const char *line)
 		(void)pthread_mutex_unlock(&held.lock);
 	} else if (strcmp(line, "figures\n") == 0) {
 		print_figures(server);
+	} else if (strcmp(line, "streams\n") == 0) {
+		print_streams(server);
+	} else if (strncmp(line, "feed ", 5) == 0) {
+		(void)printf("fed %u\n", feed_all(line + 5));
+	} else if (strcmp(line, "end\n") == 0) {
+		end_all();
 	} else if (strcmp(line, "quiesce\n") == 0) {
 		http_server_quiesce(server);
 		(void)printf("quiet\n");
@@ -281,7 +416,7 @@ int main(int argc, char **argv)
 		.log_requests = true,
 	};
 	struct http_server *server;
-	char line[64];
+	char line[256];
 
 	for (int i = 1; i < argc; i++)
 		take_limit(&config.limits, argv[i]);
@@ -292,6 +427,7 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin) && obey(server, line)) {
 	}
 	http_server_stop(server);
+	end_all();
 	(void)finish_all(NULL); /* what was never answered by us is dropped late */
 	(void)printf("stopped\n");
 	return 0;

@@ -84,12 +84,38 @@ class Wire:
             name, value = line.split(":", 1)
             fields[name.lower()] = value.strip()
         status = int(lines[0].split()[1])
+        if has_body and fields.get("transfer-encoding") == "chunked":
+            return Response(status, fields, b"".join(self.chunks()))
         length = int(fields.get("content-length", "0")) if has_body and status not in (100, 204) else 0
         while len(self.read) < length:
             if not self.more():
                 raise EOFError("the body ended early")
         body, self.read = self.read[:length], self.read[length:]
         return Response(status, fields, body)
+
+    def take(self, count):
+        """The next `count` bytes."""
+        while len(self.read) < count:
+            if not self.more():
+                raise EOFError("the body ended early")
+        taken, self.read = self.read[:count], self.read[count:]
+        return taken
+
+    def take_line(self):
+        while b"\r\n" not in self.read:
+            if not self.more():
+                raise EOFError("the body ended early")
+        line, self.read = self.read.split(b"\r\n", 1)
+        return line
+
+    def chunks(self):
+        """The pieces of a chunked body, as they come, to its end."""
+        while True:
+            size = int(self.take_line(), 16)
+            piece = self.take(size + 2)[:-2]
+            if size == 0:
+                return
+            yield piece
 
     def ask(self, line, *fields, **options):
         """Sends a request and reads its answer."""
@@ -131,11 +157,18 @@ class Server:
         """(connections, sleepers, bytes of bodies) now."""
         return tuple(int(word) for word in self.ask("figures")[1:])
 
-    def wait_for(self, condition):
+    def streams(self):
+        """(open, bytes written, begun, done, cut off, notices) of the streams now."""
+        return tuple(int(word) for word in self.ask("streams")[1:])
+
+    def wait_for_streams(self, condition):
+        return self.wait_for(condition, self.streams)
+
+    def wait_for(self, condition, ask=None):
         """Asks for the figures until condition(*figures) holds."""
         pause = threading.Event()  # never set: it leaves the processor to the server between two questions
         for _ in range(TIMEOUT_S * 200):
-            figures = self.figures()
+            figures = (ask or self.figures)()
             if condition(*figures):
                 return figures
             pause.wait(0.005)
