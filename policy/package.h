@@ -18,6 +18,8 @@
 
 enum { PACKAGE_ENTRY_LIMIT = 80, PACKAGE_SUBTASK_LIMIT = 40, PACKAGE_ITEM_LIMIT = 30 };
 
+#define PACKAGE_NOWHERE SIZE_MAX
+
 enum fallback_action { FALLBACK_BLOCK = 0, FALLBACK_ASK_USER, FALLBACK_CONTINUE_WITHOUT_MCP };
 
 enum assignment_type {
@@ -52,10 +54,11 @@ enum requirement_fault {
 
 /* One logical requirement after the join: one row of the result. */
 struct requirement {
-	size_t position;               /* as found; decides where all that 1.9 orders by is equal */
-	struct str key;                /* the row's name (1.7); another row may have it, see decision_id.h */
-	struct str mcp_id;             /* as shown; "" when unusable */
-	struct str agent;              /* as shown; "unknown" when unusable */
+	size_t position;   /* as found; decides where all that 1.9 orders by is equal */
+	size_t entry;      /* where its policy stands in `entries`; PACKAGE_NOWHERE: there is none, or two */
+	struct str key;    /* the row's name (1.7); another row may have it, see decision_id.h */
+	struct str mcp_id; /* as shown; "" when unusable */
+	struct str agent;  /* as shown; "unknown" when unusable */
 	const struct catalog_mcp *mcp; /* NULL: not in the catalog */
 	bool is_optional;
 	bool can_proceed;     /* optional and continue_without_mcp */
@@ -86,6 +89,8 @@ struct requirement {
 /* One row of subtaskDecisions, but for what grants and health decide. */
 struct subtask_row {
 	size_t position; /* as found; decides where all that 1.9 orders by is equal */
+	size_t subtask;  /* where it stands in `subtasks` */
+	size_t item;     /* where its capability stands in the subtask's; PACKAGE_NOWHERE for a malformed row */
 	struct str subtask_id;
 	struct str agent;
 	struct str requirement_key; /* "" for none */

@@ -24,6 +24,7 @@ static struct requirement *add_blank(struct join *join, struct str key, enum req
 
 	*requirement = (struct requirement){
 		.position = position,
+		.entry = PACKAGE_NOWHERE,
 		.key = key,
 		.mcp_id = STR(""),
 		.agent = STR("unknown"),
@@ -85,6 +86,7 @@ static int add_policy(struct join *join, struct str key, const struct entry *pol
 		requirement->fault = join_fault;
 	if (envelope && envelope->fault != REQUIREMENT_SOUND)
 		blame_envelope(requirement, envelope);
+	requirement->entry = policy->position;
 	requirement->mcp_id = policy->mcp_id;
 	requirement->mcp = policy->mcp;
 	requirement->agent = policy->agent;

@@ -7,6 +7,7 @@
 
 /* One capability that a subtask declares, and what binds it. */
 struct declared {
+	size_t item; /* where it stands among the declared */
 	struct str normalized;
 	struct capability capability;    /* under its owner */
 	const struct catalog_mcp *owner; /* NULL for none */
@@ -15,6 +16,7 @@ struct declared {
 };
 
 struct subtask {
+	size_t position;
 	struct str id;
 	struct str agent;
 	struct declared *declared;
@@ -54,10 +56,10 @@ static struct declared *find_declared(struct subtask *subtask, struct str normal
 	return NULL;
 }
 
-static int declare(struct subtask_reader *reader, struct subtask *subtask, struct str text)
+static int declare(struct subtask_reader *reader, struct subtask *subtask, struct str text, size_t item)
 {
 	struct package_compiler *compiler = reader->compiler;
-	struct declared declared = {.normalized = text_normalize(compiler->arena, text)};
+	struct declared declared = {.item = item, .normalized = text_normalize(compiler->arena, text)};
 	int result;
 
 	if (!declared.normalized.bytes)
@@ -88,7 +90,7 @@ static int read_declared(struct subtask_reader *reader, const json_t *list, stru
 			mark(subtask, "a declared capability is not safe text");
 			continue;
 		}
-		result = declare(reader, subtask, text);
+		result = declare(reader, subtask, text, i);
 		if (result)
 			return result;
 	}
@@ -259,6 +261,8 @@ static void add_declared_row(
 
 	reader->rows[reader->row_count] = (struct subtask_row){
 		.position = reader->row_count,
+		.subtask = subtask->position,
+		.item = declared->item,
 		.subtask_id = subtask->id,
 		.agent = subtask->agent,
 		.requirement_key = bound ? bound->key : STR(""),
@@ -276,6 +280,8 @@ static void add_malformed_row(struct subtask_reader *reader, const struct subtas
 {
 	reader->rows[reader->row_count] = (struct subtask_row){
 		.position = reader->row_count,
+		.subtask = subtask->position,
+		.item = PACKAGE_NOWHERE,
 		.subtask_id = subtask->id,
 		.agent = subtask->agent,
 		.requirement_key = STR(""),
@@ -289,7 +295,7 @@ static void add_malformed_row(struct subtask_reader *reader, const struct subtas
 
 static int read_subtask(struct subtask_reader *reader, const json_t *value, size_t position)
 {
-	struct subtask subtask = {.agent = STR("unknown")};
+	struct subtask subtask = {.position = position, .agent = STR("unknown")};
 	int result;
 
 	if (!json_is_object(value)) {
