@@ -36,8 +36,9 @@ EXTRA_DIST += \
 
 # ---- engine
 if HAVE_CMOCKA
-check_PROGRAMS += test_json_out test_catalog test_admission test_policy_alloc
-TESTS += test_json_out test_catalog test_admission test_policy_alloc
+check_PROGRAMS += test_json_out test_catalog test_admission test_projection test_decision_id test_policy_alloc
+TESTS += test_json_out test_catalog test_admission test_projection test_decision_id test_policy_alloc
+decided = %D%/lib/decided.c %D%/lib/decided.h
 check_PROGRAMS += test_libadmit
 TESTS += test_libadmit
 test_libadmit_SOURCES = %D%/unit/test_libadmit.c
@@ -53,9 +54,15 @@ test_json_out_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 test_catalog_SOURCES = %D%/unit/test_catalog.c
 test_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_catalog_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
-test_admission_SOURCES = %D%/unit/test_admission.c
+test_admission_SOURCES = %D%/unit/test_admission.c $(decided)
 test_admission_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_admission_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+test_projection_SOURCES = %D%/unit/test_projection.c $(decided)
+test_projection_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_projection_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+test_decision_id_SOURCES = %D%/unit/test_decision_id.c $(decided)
+test_decision_id_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_decision_id_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
 TESTS += %D%/policy/test_link.sh
 EXTRA_DIST += %D%/policy/test_link.sh

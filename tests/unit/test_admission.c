@@ -1,348 +1,17 @@
-/* What the vectors leave to the project: identity, changed inputs, projections, the order of the primary decision,
- * limits, and that no allocation that fails gives a wrong answer (chapters 1.9, 1.11, 1.12, 2.1, 2.2).
- */
-#include <errno.h>
+/* What the vectors leave to the project: reasons, what is echoed, the stored form (chapters 1.10, 1.11). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "policy/admission.h"
 #include "policy/cleanup.h"
-#include "policy/decision_id.h"
 #include "policy/evaluate.h"
-#include "policy/json_parse.h"
-#include "policy/projection.h"
-
-/* A decision over a document, with all that it borrows. */
-struct decided {
-	struct catalog *catalog;
-	json_t *document;
-	struct package *package;
-	struct arena arena;
-	struct admission_inputs inputs;
-	struct admission admission;
-};
-
-static void decide(struct decided *decided, const char *json)
-{
-	static const struct package_options options = {.believes_envelopes = true};
-	struct catalog_fault fault;
-
-	memset(decided, 0, sizeof(*decided));
-	arena_init(&decided->arena, 1 << 24);
-	assert_int_equal(catalog_new(catalog_default_bytes(), &decided->catalog, &fault), 0);
-	assert_int_equal(json_parse((struct str){json, strlen(json)}, &decided->document, NULL), 0);
-	assert_int_equal(package_new(decided->catalog, decided->document, &options, &decided->package), 0);
-	assert_int_equal(
-		admission_inputs_read(&decided->arena, decided->catalog, decided->document, &decided->inputs), 0);
-	assert_int_equal(
-		admit_work_package_mcp(&decided->arena, decided->package, &decided->inputs, &decided->admission), 0);
-}
-
-static void decided_release(struct decided *decided)
-{
-	package_free(decided->package);
-	json_decref(decided->document);
-	arena_release(&decided->arena);
-	catalog_free(decided->catalog);
-}
-
-#define POLICY(key, agent, mcp, level, action, capabilities)                                                      \
-	"{\"requirementKey\":\"" key "\",\"sourceRequirementIndex\":0,\"agent\":\"" agent "\",\"mcpId\":\"" mcp   \
-	"\",\"requirement\":\"" level "\",\"capabilities\":[" capabilities "],\"fallback\":{\"action\":\"" action \
-	"\"},\"assignment\":{\"type\":\"agent\",\"targetId\":null}}"
-#define READ "\"filesystem.project.read\""
-#define LIST "\"filesystem.project.list\""
-#define APPROVED(extra)                                                                                              \
-	"{\"phase\":\"approved\",\"source\":\"package-local\",\"status\":\"approved\",\"grantMode\":\"allow_once\"," \
-	"\"grantApprovalId\":\"grt_1\",\"coveredCapabilities\":[" READ "]" extra "}"
-#define PROPOSED "{\"phase\":\"proposed\",\"source\":\"none\",\"status\":\"not_issued\",\"coveredCapabilities\":[]}"
-#define HEALTH(status, checked)                                                                                    \
-	"\"health\":{\"filesystem\":{\"mcpId\":\"filesystem\",\"installState\":\"installed\",\"status\":\"" status \
-	"\",\"enabled\":true,\"error\":null,\"checkedAt\":\"" checked "\"}}"
-#define ONE(grant, health)                                                                                      \
-	"{\"entries\":[" POLICY("k", "a", "filesystem", "required", "block", READ) "],\"grants\":{\"k\":" grant \
-										   "}," health "}"
-
-static json_t *inputs_of(const struct decided *decided)
-{
-	struct json_out out;
-	struct buf buf;
-	json_t *inputs;
-
-	buf_init(&buf, 1 << 20);
-	json_out_init(&out, &buf);
-	decision_inputs_write(&decided->admission, &out);
-	assert_int_equal(buf_error(&buf), 0);
-	inputs = json_loadb(buf_str(&buf).bytes, buf_str(&buf).len, JSON_REJECT_DUPLICATES, NULL);
-	assert_non_null(inputs);
-	buf_release(&buf);
-	return inputs;
-}
-
-static json_t *inputs_for(const char *json)
-{
-	struct decided decided;
-	json_t *inputs;
-
-	decide(&decided, json);
-	inputs = inputs_of(&decided);
-	decided_release(&decided);
-	return inputs;
-}
-
-/* The package digest covers the whole document here, so it is left out of what is compared. */
-static bool same_inputs(const char *a, const char *b)
-{
-	CLEANUP(json_drop) json_t *left = inputs_for(a);
-	CLEANUP(json_drop) json_t *right = inputs_for(b);
-
-	json_object_del(left, "packageDigest");
-	json_object_del(right, "packageDigest");
-	return json_equal(left, right);
-}
-
-static void a_decisions_inputs_name_what_decides_and_no_times(void **state)
-{
-	(void)state;
-	assert_true(same_inputs(ONE(PROPOSED, HEALTH("healthy", "2026-11-30T08:00:00Z")),
-		ONE(PROPOSED, HEALTH("healthy", "2026-11-30T09:00:00Z"))));
-	assert_false(same_inputs(ONE(PROPOSED, HEALTH("healthy", "2026-11-30T08:00:00Z")),
-		ONE(PROPOSED, HEALTH("unhealthy", "2026-11-30T08:00:00Z"))));
-	assert_false(same_inputs(ONE(PROPOSED, HEALTH("healthy", "2026-11-30T08:00:00Z")),
-		ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z"))));
-	assert_false(same_inputs(ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z")),
-		ONE(APPROVED(",\"consumed\":true"), HEALTH("healthy", "2026-11-30T08:00:00Z"))));
-}
-
-static void canonical_inputs_are_sorted_and_stable(void **state)
-{
-	CLEANUP(json_drop) json_t *inputs = inputs_for(ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z")));
-	struct decided decided;
-	struct json_out out;
-	struct buf written;
-	struct buf sorted;
-
-	(void)state;
-	decide(&decided, ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z")));
-	buf_init(&written, 1 << 20);
-	buf_init(&sorted, 1 << 20);
-	json_out_init(&out, &written);
-	decision_inputs_write(&decided.admission, &out);
-	json_out_init(&out, &sorted);
-	json_out_canonical(&out, inputs);
-	assert_string_equal(buf_str(&written).bytes, buf_str(&sorted).bytes);
-	buf_release(&written);
-	buf_release(&sorted);
-	decided_release(&decided);
-}
-
-static void check_diff(const char *before, const char *after, const char *expected)
-{
-	CLEANUP(json_drop) json_t *left = inputs_for(before);
-	CLEANUP(json_drop) json_t *right = inputs_for(after);
-	struct json_out out;
-	struct buf buf;
-
-	json_object_del(left, "packageDigest");
-	json_object_del(right, "packageDigest");
-	buf_init(&buf, 1 << 16);
-	json_out_init(&out, &buf);
-	decision_inputs_diff(left, right, &out);
-	assert_string_equal(buf_str(&buf).bytes, expected);
-	buf_release(&buf);
-}
-
-static void changed_inputs_are_told_by_path(void **state)
-{
-	const char *healthy = ONE(APPROVED(",\"consumed\":false"), HEALTH("healthy", "2026-11-30T08:00:00Z"));
-
-	(void)state;
-	check_diff(healthy, healthy, "[]");
-	check_diff(ONE(PROPOSED, HEALTH("healthy", "2026-11-30T08:00:00Z")), healthy,
-		"[{\"path\":\"/grants/k\",\"before\":{\"phase\":\"proposed\"},\"after\":{\"phase\":\"approved\","
-		"\"source\":\"package-local\",\"grantMode\":\"allow_once\",\"grantApprovalId\":\"grt_1\"}}]");
-	check_diff(healthy, ONE(APPROVED(",\"consumed\":true"), HEALTH("healthy", "2026-11-30T08:00:00Z")),
-		"[{\"path\":\"/grants/k/consumed\",\"before\":false,\"after\":true}]");
-	check_diff(healthy, ONE(APPROVED(",\"consumed\":false"), HEALTH("auth_required", "2026-11-30T08:00:00Z")),
-		"[{\"path\":\"/health/filesystem/status\",\"before\":\"healthy\",\"after\":\"auth_required\"}]");
-}
-
-static struct hold_origin origin_of(const char *json, bool has_root, bool *ret_is_held)
-{
-	struct hold_origin origin = {0};
-	struct decided decided;
-
-	decide(&decided, json);
-	*ret_is_held = projection_hold_origin(&decided.admission, has_root, &origin);
-	decided_release(&decided);
-	origin.evaluation = NULL; /* gone with what was decided */
-	origin.subtask = NULL;
-	return origin;
-}
-
-static void a_hold_comes_from_its_origin_and_not_from_a_subtask_that_waits_for_it(void **state)
-{
-	const char *json = "{\"entries\":[" POLICY("k", "a", "filesystem", "required", "block",
-		READ) "],\"subtasks\":[{\"id\":\"s\",\"agent\":\"a\",\"mcpCapabilities\":[" READ
-		      "]}]," HEALTH("healthy", "2026-11-30T08:00:00Z") "}";
-	struct hold_origin origin;
-	bool is_held;
-
-	(void)state;
-	origin = origin_of(json, true, &is_held);
-	assert_true(is_held);
-	assert_int_equal(origin.kind, HOLD_NEEDS_GRANT);
-	assert_int_equal(origin.arm, ARM_NEVER_APPROVED);
-	assert_int_equal(origin.mode, MODE_BOUNDED_CONTEXT_REQUIRED);
-	assert_false(origin.retryable);
-	origin = origin_of(json, false, &is_held);
-	assert_int_equal(origin.arm, ARM_NO_ROOT);
-}
-
-static void a_subtask_that_waits_for_an_optional_grant_is_held_by_that_requirement(void **state)
-{
-	const char *json = "{\"entries\":[" POLICY("k", "a", "filesystem", "optional", "continue_without_mcp",
-		READ) "],\"subtasks\":[{\"id\":\"s\",\"agent\":\"a\",\"mcpCapabilities\":[" READ "]}]}";
-	struct hold_origin origin;
-	bool is_held;
-
-	(void)state;
-	origin = origin_of(json, true, &is_held);
-	assert_true(is_held);
-	assert_int_equal(origin.kind, HOLD_NEEDS_GRANT);
-}
-
-static void only_setup_blocks_are_retryable(void **state)
-{
-	const char *down = ONE(APPROVED(""), HEALTH("unhealthy", "2026-11-30T08:00:00Z"));
-	const char *both = "{\"entries\":[" POLICY("k", "a", "filesystem", "required", "block", READ) "," POLICY(
-		"z", "a", "filesystem", "required", "block", LIST) "],\"grants\":{\"k\":" APPROVED("") "}}";
-	struct hold_origin origin;
-	bool is_held;
-
-	(void)state;
-	origin = origin_of(down, true, &is_held);
-	assert_int_equal(origin.kind, HOLD_NEEDS_SETUP);
-	assert_int_equal(origin.arm, ARM_NONE);
-	assert_true(origin.retryable);
-	origin = origin_of(both, true, &is_held);
-	assert_int_equal(origin.kind, HOLD_NEEDS_GRANT);
-	assert_false(origin.retryable);
-}
-
-static void an_admitted_package_has_no_hold(void **state)
-{
-	bool is_held;
-
-	(void)state;
-	(void)origin_of(ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z")), true, &is_held);
-	assert_false(is_held);
-	(void)origin_of("{}", true, &is_held);
-	assert_false(is_held);
-	(void)origin_of("{\"entries\":7}", true, &is_held);
-	assert_true(is_held);
-}
-
-static void the_operators_key_follows_action_before_mode(void **state)
-{
-	(void)state;
-	assert_int_equal(projection_operator_key(MODE_PLANNING_ONLY, ADMISSION_WARNING, RECOVERY_INSTALL_OR_FIX_MCP),
-		OPERATOR_MCP_NEEDS_SETUP);
-	assert_int_equal(projection_operator_key(MODE_BOUNDED_CONTEXT_REQUIRED, ADMISSION_BLOCKED,
-				 RECOVERY_APPROVE_PROJECT_FILESYSTEM_CONTEXT),
-		OPERATOR_NEEDS_PROJECT_CONTEXT);
-	assert_int_equal(projection_operator_key(MODE_DEFERRED_LIVE_MCP, ADMISSION_BLOCKED, RECOVERY_REVISE_PLAN),
-		OPERATOR_DEFERRED_BOUNDARY);
-	assert_int_equal(projection_operator_key(MODE_BLOCKED, ADMISSION_BLOCKED, RECOVERY_REVISE_PLAN),
-		OPERATOR_PLAN_NEEDS_CHANGES);
-	assert_int_equal(projection_operator_key(MODE_UNKNOWN_LEGACY, ADMISSION_BLOCKED, RECOVERY_REVISE_PLAN),
-		OPERATOR_RECOMPUTE);
-	assert_int_equal(projection_operator_key(MODE_BOUNDED_CONTEXT_APPROVED, ADMISSION_ALLOWED, RECOVERY_NONE),
-		OPERATOR_CONTEXT_APPROVED);
-	assert_int_equal(
-		projection_operator_key(MODE_PLANNING_ONLY, ADMISSION_ALLOWED, RECOVERY_CONTINUE_AS_PROMPT_CONTEXT),
-		OPERATOR_PLANNING_CONTEXT);
-}
-
-static json_t *project(const struct decided *decided, void (*write)(const struct admission *, struct json_out *))
-{
-	struct json_out out;
-	struct buf buf;
-	json_t *value;
-
-	buf_init(&buf, 1 << 20);
-	json_out_init(&out, &buf);
-	write(&decided->admission, &out);
-	value = json_loadb(buf_str(&buf).bytes, buf_str(&buf).len, JSON_REJECT_DUPLICATES, NULL);
-	buf_release(&buf);
-	assert_non_null(value);
-	return value;
-}
-
-static void write_gate(const struct admission *admission, struct json_out *out)
-{
-	projection_write_filesystem_gate(admission, true, out);
-}
-
-static void write_states(const struct admission *admission, struct json_out *out)
-{
-	projection_write_operator_state(admission, true, out);
-}
-
-static const char *status_in(const json_t *projection)
-{
-	return json_string_value(json_object_get(projection, "status"));
-}
-
-static void projections_repeat_the_one_decision(void **state)
-{
-	struct decided decided;
-
-	(void)state;
-	decide(&decided, ONE(PROPOSED, HEALTH("healthy", "2026-11-30T08:00:00Z")));
-	{
-		CLEANUP(json_drop) json_t *validation = project(&decided, projection_write_validation);
-		CLEANUP(json_drop) json_t *preview = project(&decided, projection_write_grant_preview);
-		CLEANUP(json_drop) json_t *check = project(&decided, projection_write_broker_check);
-		CLEANUP(json_drop) json_t *gate = project(&decided, write_gate);
-		CLEANUP(json_drop) json_t *states = project(&decided, write_states);
-		const json_t *row = json_array_get(json_object_get(gate, "requirements"), 0);
-
-		assert_string_equal(status_in(validation), "blocked");
-		assert_string_equal(status_in(check), "blocked");
-		assert_int_equal(json_integer_value(json_object_get(json_object_get(preview, "counts"), "blocked")), 1);
-		assert_true(json_is_true(json_object_get(gate, "holds")));
-		assert_string_equal(json_string_value(json_object_get(row, "arm")), "never_approved");
-		assert_string_equal(json_string_value(json_array_get(json_object_get(row, "missingCapabilities"), 0)),
-			"filesystem.project.read");
-		assert_string_equal(json_string_value(json_object_get(json_object_get(states, "aggregate"), "key")),
-			"needs_project_context");
-	}
-	decided_release(&decided);
-}
-
-static void an_allowed_grant_is_previewed_as_proposed(void **state)
-{
-	struct decided decided;
-
-	(void)state;
-	decide(&decided, ONE(APPROVED(""), HEALTH("healthy", "2026-11-30T08:00:00Z")));
-	{
-		CLEANUP(json_drop) json_t *preview = project(&decided, projection_write_grant_preview);
-		const json_t *grant = json_array_get(json_object_get(preview, "grants"), 0);
-
-		assert_string_equal(status_in(grant), "proposed");
-		assert_string_equal(json_string_value(json_object_get(grant, "admissionStatus")), "allowed");
-	}
-	decided_release(&decided);
-}
+#include "policy/text.h"
+#include "tests/lib/decided.h"
 
 static void the_stored_form_leaves_out_times_and_error_text(void **state)
 {
@@ -374,10 +43,12 @@ static void nothing_that_is_echoed_keeps_a_secret(void **state)
 		"\"agent\":\"password: CANARY2CANARY2\",\"requirement\":\"required\",\"capabilities\":[\"Bearer "
 		"CANARY3CANARY3CANARY3\"],"
 		"\"fallback\":{\"action\":\"block\",\"message\":\"api_key=CANARY4CANARY4\"},\"evidenceRefs\":[\"https:/"
-		"/u:CANARY5@h.invalid/\"]}],"
-		"\"health\":{\"filesystem\":{\"mcpId\":\"filesystem\",\"installState\":\"installed\",\"status\":"
-		"\"unhealthy\",\"enabled\":true,"
-		"\"error\":\"secret=CANARY6CANARY6\",\"checkedAt\":\"2026-11-30T08:00:00Z\"}}}";
+		"/u:CANARY5@h.invalid/\"]}," POLICY("z", "a", "filesystem", "required", "block",
+			READ) "],"
+			      "\"health\":{\"filesystem\":{\"mcpId\":\"filesystem\",\"installState\":\"installed\","
+			      "\"status\":"
+			      "\"unhealthy\",\"enabled\":true,"
+			      "\"error\":\"secret=CANARY6CANARY6\",\"checkedAt\":\"2026-11-30T08:00:00Z\"}}}";
 	struct catalog_fault fault;
 	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
 	CLEANUP(json_drop) json_t *document = json_loads(json, 0, NULL);
@@ -388,6 +59,10 @@ static void nothing_that_is_echoed_keeps_a_secret(void **state)
 	buf_init(&buf, 1 << 20);
 	assert_int_equal(evaluate_document(catalog, document, &buf), 0);
 	assert_null(strstr(buf_str(&buf).bytes, "CANARY"));
+	/* What was masked was shown at all. */
+	assert_non_null(strstr(buf_str(&buf).bytes, "\"message\":\"api_key=***\""));
+	assert_non_null(strstr(buf_str(&buf).bytes, "\"evidenceRefs\":[\"https://***@h.invalid/\"]"));
+	assert_non_null(strstr(buf_str(&buf).bytes, "\"error\":\"secret=***\""));
 	buf_release(&buf);
 }
 
@@ -409,22 +84,224 @@ static void a_reason_names_what_is_prohibited_once_whatever_its_spelling(void **
 	decided_release(&decided);
 }
 
+#define NOW HEALTH("healthy", "2026-11-30T08:00:00Z")
+
+static void check_reason_with(struct catalog *catalog, const char *json, const char *expected)
+{
+	struct decided decided;
+	struct str reason;
+
+	decide_with(&decided, catalog, json);
+	reason = decided.admission.evaluations[0].reason;
+	if (!str_is(reason, expected))
+		fail_msg("want %s, have %.*s", expected, (int)reason.len, reason.bytes);
+	decided_release(&decided);
+}
+
+static void check_reason(const char *json, const char *expected)
+{
+	check_reason_with(NULL, json, expected);
+}
+
+#define REVOKED(reason)                                                                                             \
+	"{\"phase\":\"revoked\",\"source\":\"project-level\",\"status\":\"not_issued\",\"coveredCapabilities\":[]," \
+	"\"revocationReason\":\"" reason "\"}"
+#define DENIED "{\"phase\":\"denied\",\"source\":\"package-local\",\"status\":\"denied\",\"coveredCapabilities\":[]}"
+#define PROJECT "filesystem.project.read "
+
+static void a_reason_tells_why_a_grant_is_missing(void **state)
+{
+	(void)state;
+	check_reason(ONE(PROPOSED, NOW), PROJECT "needs an operator's grant for this project's context");
+	check_reason(ONE(DENIED, NOW), PROJECT "was denied by an operator; approve it or revise the plan");
+	check_reason(ONE(APPROVED(",\"consumed\":true"), NOW),
+		PROJECT "was approved once, and an earlier run used that; approve again");
+	check_reason(ONE(REVOKED("project_grant_removed"), NOW),
+		PROJECT "lost the project's grant, which was removed; approve again");
+	check_reason(ONE(REVOKED("project_grant_narrowed"), NOW),
+		PROJECT "is no longer covered by the project's grant, which was narrowed; approve again");
+	check_reason(ONE(REVOKED("project_root_repoint"), NOW),
+		PROJECT "was decided for another project folder; approve again");
+	check_reason(
+		ONE(REVOKED("grant_expired"), NOW), PROJECT "was approved until a time that has passed; approve again");
+	check_reason(ONE(REVOKED("package_grant_removed"), NOW),
+		PROJECT "had an approval that was taken back; approve again");
+	check_reason("{\"entries\":[" POLICY("k", "a", "filesystem", "optional", "continue_without_mcp",
+			     READ "," LIST) "],\"grants\":{\"k\":" APPROVED("") "}}",
+		"filesystem.project.list is not covered by the approval; approve it too; the package goes on without "
+		"it");
+	check_reason("{\"entries\":[" POLICY(
+			     "k", "a", "filesystem", "required", "block", "\"filesystem.project.write\"," READ) "]}",
+		PROJECT "needs an operator's grant for this project's context");
+	check_reason(ONE("7", NOW), "the stored grant contradicts itself; revise the plan");
+}
+
+#define SEEN(install, status, enabled)                                                                               \
+	"\"health\":{\"filesystem\":{\"mcpId\":\"filesystem\",\"installState\":\"" install "\",\"status\":\"" status \
+	"\",\"enabled\":" enabled ",\"error\":null,\"checkedAt\":\"2026-11-30T08:00:00Z\"}}"
+#define WAITS "filesystem.project.read waits for the filesystem server, which is not ready "
+
+static void a_reason_tells_what_a_server_lacks_and_what_to_do(void **state)
+{
+	(void)state;
+	check_reason(ONE(APPROVED(""), "\"health\":{}"), WAITS "(unknown); check the project's folder");
+	check_reason(ONE(APPROVED(""), SEEN("missing", "healthy", "true")),
+		WAITS "(missing); give the project a folder that exists");
+	check_reason(ONE(APPROVED(""), SEEN("installed", "healthy", "false")),
+		WAITS "(disabled); switch the project's filesystem server on");
+	/* The catalog has no words for this one. */
+	check_reason(ONE(APPROVED(""), SEEN("installed", "auth_required", "true")),
+		WAITS "(auth_required); install or fix it");
+}
+
+#define TEN "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static void a_reason_names_a_long_capability_and_counts_what_has_no_room(void **state)
+{
+	(void)state;
+	check_reason(
+		"{\"entries\":[" POLICY("k", "a", "github", "required", "block", "\"github." HUNDRED HUNDRED "\"") "]}",
+		"github." HUNDRED HUNDRED " is not known to the catalog; revise the plan");
+	check_reason("{\"entries\":[" POLICY("k", "a", "github", "required", "block",
+			     "\"github." HUNDRED HUNDRED "\",\"github." HUNDRED "\"") "]}",
+		"github." HUNDRED HUNDRED " and 1 more is not known to the catalog; revise the plan");
+	check_reason(
+		"{\"entries\":[" POLICY("k", "a", "github", "required", "block", "\"a\",\"b\",\"c\",\"d\",\"e\"") "]}",
+		"a, b, c and 2 more is not known to the catalog; revise the plan");
+}
+
+/* The default catalog with a remedy as long as a catalog may have one, and a capability of two hundred and forty. */
+static struct catalog *wordy_catalog(void)
+{
+	struct str bytes = catalog_default_bytes();
+	CLEANUP(json_drop) json_t *root = json_loadb(bytes.bytes, bytes.len, 0, NULL);
+	json_t *filesystem = json_object_get(json_object_get(root, "mcps"), "filesystem");
+	CLEANUP(free_drop) char *text = NULL;
+	struct catalog *catalog = NULL;
+	struct catalog_fault fault;
+	char remedy[241] = "";
+
+	for (size_t i = 0; i < 80; i++)
+		memcpy(remedy + 3 * i, "\xE2\x82\xAC", 3); /* a euro sign: three bytes, one code point */
+	json_object_set_new(
+		json_object_get(filesystem, "remediation"), "unknown", json_pack("s++", remedy, remedy, remedy));
+	json_array_append_new(json_object_get(json_object_get(filesystem, "runtime"), "capabilities"),
+		json_string("filesystem." HUNDRED HUNDRED TEN ".read"));
+	text = json_dumps(root, 0);
+	assert_int_equal(catalog_new((struct str){text, strlen(text)}, &catalog, &fault), 0);
+	return catalog;
+}
+
+static void a_reason_ends_at_500_code_points_whatever_the_catalog_says(void **state)
+{
+	struct decided decided;
+	struct str reason;
+	size_t count = 0;
+
+	(void)state;
+	decide_with(&decided, wordy_catalog(),
+		"{\"entries\":[" POLICY("k", "a", "filesystem", "optional", "continue_without_mcp",
+			"\"filesystem." HUNDRED HUNDRED TEN
+			".read\"") "],\"grants\":{\"k\":{\"phase\":\"approved\",\"source\":\"project-level\","
+				   "\"status\":\"approved\",\"grantMode\":\"always_allow\",\"coveredCapabilities\":["
+				   "\"filesystem." HUNDRED HUNDRED TEN ".read\"]}}}");
+	reason = decided.admission.evaluations[0].reason;
+	for (size_t at = 0; at < reason.len; count++)
+		assert_int_not_equal(text_next(reason, &at), TEXT_INVALID);
+	assert_int_equal(count, 500);
+	decided_release(&decided);
+}
+
+static void a_malformed_requirement_is_told_its_topmost_fault(void **state)
+{
+	(void)state;
+	check_reason("{\"entries\":[7]}", "the requirement is not an object; revise the plan");
+	check_reason("{\"entries\":[{\"requirementKey\":\"a b\"}]}",
+		"the requirementKey is not a key of at most 160 characters without white space; revise the plan");
+	check_reason("{\"entries\":[" POLICY("k", "unknown", "github", "required", "block", "") "]}",
+		"the agent is missing, not an identity, or named in two ways that differ; revise the plan");
+	check_reason("{\"entries\":[" POLICY("k", "a", "github", "sometimes", "block", "") "]}",
+		"the requirement level is neither required nor optional; revise the plan");
+}
+
+static void check_subtask_reason(const char *json, const char *expected)
+{
+	struct decided decided;
+	struct str reason;
+
+	decide(&decided, json);
+	reason = decided.admission.subtasks[0].reason;
+	if (!str_is(reason, expected))
+		fail_msg("want %s, have %.*s", expected, (int)reason.len, reason.bytes);
+	decided_release(&decided);
+}
+
+#define SUBTASK(capability) "\"subtasks\":[{\"id\":\"s\",\"agent\":\"a\",\"mcpCapabilities\":[" capability "]}]"
+#define ASKS "{\"entries\":[" POLICY("k", "a", "filesystem", "required", "block", READ) "],"
+
+static void a_subtasks_reason_names_what_it_waits_for(void **state)
+{
+	(void)state;
+	check_subtask_reason(ASKS SUBTASK(READ) "}", PROJECT "waits for the grant of its requirement");
+	check_subtask_reason(ASKS SUBTASK(READ) ",\"grants\":{\"k\":" APPROVED("") "}}",
+		PROJECT "waits for the server of its requirement");
+	check_subtask_reason(ASKS SUBTASK(READ) ",\"grants\":{\"k\":" APPROVED("") "}," NOW "}",
+		PROJECT "is admitted through its requirement");
+	check_subtask_reason(ASKS SUBTASK(LIST) "}",
+		"filesystem.project.list is not bound to exactly one requirement of the same agent; revise the plan");
+	check_subtask_reason("{" SUBTASK("\"github." HUNDRED "\"") "}",
+		"github." HUNDRED " is not known to the catalog; revise the plan");
+	check_subtask_reason(
+		"{\"subtasks\":[7]}", "a subtask is malformed: a subtask must be an object; revise the plan");
+}
+
+/* Where all that 1.9 orders by is equal, rows keep the order of the document. */
+static void rows_that_nothing_orders_stay_in_their_places(void **state)
+{
+	struct decided decided;
+
+	(void)state;
+	decide(&decided, "{\"subtasks\":[{\"id\":7,\"mcpCapabilities\":[]},{\"id\":7,\"mcpCapabilities\":[\"a\"]}]}");
+	assert_int_equal(decided.admission.subtask_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(decided.admission.subtasks[i].row->position, i);
+	decided_release(&decided);
+	/* Keyed ones are found first; the keyless policy that has the same name, index and agent comes behind. */
+	decide(&decided,
+		"{\"entries\":[{\"agent\":\"a\",\"mcpId\":\"filesystem\",\"requirement\":\"required\",\"fallback\":{"
+		"\"action\":\"block\"}}," POLICY(
+			"legacy-0-filesystem-a", "a", "filesystem", "required", "block", READ) "]}");
+	assert_int_equal(decided.admission.evaluations[0].requirement->capability_count, 1);
+	assert_int_equal(decided.admission.evaluations[1].requirement->capability_count, 0);
+	decided_release(&decided);
+}
+
+static void a_label_is_redacted_and_capped(void **state)
+{
+	struct decided decided;
+
+	(void)state;
+	decide(&decided, "{\"label\":\"token=CANARY1CANARY1 " HUNDRED HUNDRED "\"}");
+	assert_null(strstr(decided.package->label.bytes, "CANARY"));
+	assert_int_equal(decided.package->label.len, 160);
+	decided_release(&decided);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reason_names_what_is_prohibited_once_whatever_its_spelling),
-		cmocka_unit_test(a_decisions_inputs_name_what_decides_and_no_times),
-		cmocka_unit_test(canonical_inputs_are_sorted_and_stable),
-		cmocka_unit_test(changed_inputs_are_told_by_path),
-		cmocka_unit_test(a_hold_comes_from_its_origin_and_not_from_a_subtask_that_waits_for_it),
-		cmocka_unit_test(a_subtask_that_waits_for_an_optional_grant_is_held_by_that_requirement),
-		cmocka_unit_test(only_setup_blocks_are_retryable),
-		cmocka_unit_test(an_admitted_package_has_no_hold),
-		cmocka_unit_test(the_operators_key_follows_action_before_mode),
-		cmocka_unit_test(projections_repeat_the_one_decision),
-		cmocka_unit_test(an_allowed_grant_is_previewed_as_proposed),
 		cmocka_unit_test(the_stored_form_leaves_out_times_and_error_text),
 		cmocka_unit_test(nothing_that_is_echoed_keeps_a_secret),
+		cmocka_unit_test(a_reason_names_what_is_prohibited_once_whatever_its_spelling),
+		cmocka_unit_test(a_reason_tells_why_a_grant_is_missing),
+		cmocka_unit_test(a_reason_tells_what_a_server_lacks_and_what_to_do),
+		cmocka_unit_test(a_reason_names_a_long_capability_and_counts_what_has_no_room),
+		cmocka_unit_test(a_reason_ends_at_500_code_points_whatever_the_catalog_says),
+		cmocka_unit_test(a_malformed_requirement_is_told_its_topmost_fault),
+		cmocka_unit_test(a_subtasks_reason_names_what_it_waits_for),
+		cmocka_unit_test(rows_that_nothing_orders_stay_in_their_places),
+		cmocka_unit_test(a_label_is_redacted_and_capped),
 	};
 
 	return cmocka_run_group_tests_name("admission", tests, NULL, NULL);

@@ -60,6 +60,10 @@ static const struct refusal refusals[] = {
 		"/mcps/github/runtime/capabilities/0"},
 	{"a safe read of two parts without a root resource", GITHUB_READS, "[\"github.read\"]",
 		"/mcps/github/runtime/capabilities/0"},
+	{"a safe read with an empty resource", GITHUB_READS, "[\"github..read\"]",
+		"/mcps/github/runtime/capabilities/0"},
+	{"a safe read that spells out the root", FILESYSTEM "runtime.capabilities", "[\"filesystem.root.read\"]",
+		"/mcps/filesystem/runtime/capabilities/0"},
 	{"a safe read that is a number", GITHUB_READS, "[7]", "/mcps/github/runtime/capabilities/0"},
 	{"a supplement that writes", "mcps.github.safeReadSupplement", "[\"github.issues.create\"]",
 		"/mcps/github/safeReadSupplement/0"},
@@ -72,6 +76,11 @@ static const struct refusal refusals[] = {
 	{"an alias that points at a number", FILESYSTEM "aliases.x", "7", "/mcps/filesystem/aliases/x"},
 	{"an alias with a capital", FILESYSTEM "aliases.Read", "\"filesystem.project.read\"",
 		"/mcps/filesystem/aliases/Read"},
+	{"an alias that is a capability itself", FILESYSTEM "aliases",
+		"{\"filesystem.project.list\":\"filesystem.project.read\"}",
+		"/mcps/filesystem/aliases/filesystem.project.list"},
+	{"an alias that can't be written into a pointer", FILESYSTEM "aliases", "{\"a/b\":7}",
+		"/mcps/filesystem/aliases/(unprintable)"},
 	{"aliases in an array", FILESYSTEM "aliases", "[]", "/mcps/filesystem/aliases"},
 	{"deferred operations in a word", "mcps.github.deferred.issues", "\"write\"", "/mcps/github/deferred/issues"},
 	{"a deferred operation with a dot", "mcps.github.deferred.issues", "[\"a.b\"]",
@@ -209,7 +218,81 @@ static void a_mistyped_capability_is_answered_with_the_nearest_known_one(void **
 	nearest = capability_nearest(catalog, STR("github.issues.reed"));
 	assert_non_null(nearest);
 	assert_string_equal(nearest->name.bytes, "github.issues.read");
+	nearest = capability_nearest(catalog, STR("github.isues.write"));
+	assert_non_null(nearest);
+	assert_string_equal(nearest->name.bytes, "github.issues.write");
+	nearest = capability_nearest(catalog, STR("github.issues.writexyz")); /* three edits away */
+	assert_non_null(nearest);
+	assert_string_equal(nearest->name.bytes, "github.issues.write");
+	assert_null(capability_nearest(catalog, STR("github.issues.writewxyz"))); /* four */
 	assert_null(capability_nearest(catalog, STR("something.else.entirely")));
+}
+
+static void every_operation_of_a_safe_read_may_be_one(void **state)
+{
+	CLEANUP(json_drop) json_t *root = default_catalog();
+	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
+	struct catalog_fault fault;
+	const char *key;
+	json_t *parent = find_parent(root, GITHUB_READS, &key);
+
+	(void)state;
+	json_object_set_new(parent, key,
+		json_pack(
+			"[s,s,s,s]", "github.wiki.read", "github.wiki.list", "github.wiki.search", "github.wiki.get"));
+	assert_int_equal(load(root, &catalog, &fault), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(
+			catalog_find_capability(catalog_find_mcp(catalog, STR("github")),
+				(struct str){json_string_value(json_array_get(json_object_get(parent, key), i)),
+					json_string_length(json_array_get(json_object_get(parent, key), i))})
+				->class,
+			CLASS_BOUNDED_READ_ONLY);
+}
+
+static void a_catalog_over_four_mebibytes_is_refused_unread(void **state)
+{
+	const size_t len = 4 * 1024 * 1024 + 1;
+	CLEANUP(free_drop) char *bytes = malloc(len);
+	struct catalog *catalog = NULL;
+	struct catalog_fault fault = {0};
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, ' ', len);
+	assert_int_equal(catalog_new((struct str){bytes, len}, &catalog, &fault), CATALOG_REFUSED);
+	assert_string_equal(fault.text, "a catalog has at most 4 MiB");
+	assert_int_equal(catalog_new((struct str){bytes, len - 1}, &catalog, &fault), CATALOG_REFUSED);
+	assert_string_not_equal(fault.text, "a catalog has at most 4 MiB");
+}
+
+static void unsafe_text_is_explained_as_unknown_and_not_repeated(void **state)
+{
+	CLEANUP(catalog_drop) struct catalog *catalog = NULL;
+	struct capability capability;
+	enum delivery_kind delivery;
+	struct catalog_fault fault;
+	struct arena arena;
+
+	(void)state;
+	arena_init(&arena, 1 << 16);
+	assert_int_equal(catalog_new(catalog_default_bytes(), &catalog, &fault), 0);
+	assert_int_equal(capability_explain(&arena, catalog, STR("filesystem"), STR("filesystem.read\x01"), &capability,
+				 &delivery),
+		0);
+	assert_int_equal(capability.class, CLASS_UNKNOWN);
+	assert_null(capability.requested.bytes);
+	assert_null(capability.canonical.bytes);
+	assert_int_equal(delivery, DELIVERY_BOUNDED_CONTEXT_PACKET);
+	assert_int_equal(
+		capability_explain(&arena, catalog, STR("filesystem"), STR(" Filesystem.Read"), &capability, &delivery),
+		0);
+	assert_string_equal(capability.canonical.bytes, "filesystem.project.read");
+	assert_int_equal(
+		capability_explain(&arena, catalog, STR("slack"), STR("filesystem.read"), &capability, &delivery), 0);
+	assert_int_equal(capability.class, CLASS_UNKNOWN);
+	assert_int_equal(delivery, DELIVERY_NONE);
+	arena_release(&arena);
 }
 
 int main(void)
@@ -219,6 +302,9 @@ int main(void)
 		cmocka_unit_test(what_is_no_catalog_is_refused_without_quoting_it),
 		cmocka_unit_test(the_default_catalog_is_known_by_its_canonical_bytes),
 		cmocka_unit_test(the_default_catalog_counts_what_the_contract_lists),
+		cmocka_unit_test(every_operation_of_a_safe_read_may_be_one),
+		cmocka_unit_test(a_catalog_over_four_mebibytes_is_refused_unread),
+		cmocka_unit_test(unsafe_text_is_explained_as_unknown_and_not_repeated),
 		cmocka_unit_test(a_mistyped_capability_is_answered_with_the_nearest_known_one),
 	};
 

@@ -12,6 +12,7 @@
 
 #include "policy/cleanup.h"
 #include "policy/json_out.h"
+#include "policy/json_parse.h"
 
 static void an_arena_never_grows_beyond_its_ceiling(void **state)
 {
@@ -137,6 +138,56 @@ static void one_and_one_point_zero_stay_different(void **state)
 	check_canonical("1e300", "1.0000000000000001e+300");
 }
 
+static int parse(const char *text, enum json_parse_kind *ret_kind)
+{
+	CLEANUP(json_drop) json_t *value = NULL;
+	struct json_parse_fault fault = {0};
+	int result = json_parse((struct str){text, strlen(text)}, &value, &fault);
+
+	*ret_kind = fault.kind;
+	return result;
+}
+
+static void nest(char *text, size_t depth)
+{
+	memset(text, '[', depth);
+	memset(text + depth, ']', depth);
+	text[2 * depth] = '\0';
+}
+
+static void json_may_be_nested_64_deep_and_brackets_in_a_string_are_none(void **state)
+{
+	enum json_parse_kind kind;
+	char text[200];
+
+	(void)state;
+	nest(text, 64);
+	assert_int_equal(parse(text, &kind), 0);
+	nest(text, 65);
+	assert_int_equal(parse(text, &kind), JSON_PARSE_NOT_JSON);
+	assert_int_equal(kind, JSON_PARSE_TOO_DEEP);
+	text[0] = '"';
+	memset(text + 1, '[', 100);
+	memcpy(text + 101, "\"", 2);
+	assert_int_equal(parse(text, &kind), 0);
+	/* The quote behind the backslash doesn't end the string. */
+	memcpy(text + 1, "\\\"", 2);
+	assert_int_equal(parse(text, &kind), 0);
+}
+
+static void a_key_twice_at_any_depth_is_refused(void **state)
+{
+	enum json_parse_kind kind;
+
+	(void)state;
+	assert_int_equal(parse("[{\"a\":1,\"a\":1}]", &kind), JSON_PARSE_NOT_JSON);
+	assert_int_equal(kind, JSON_PARSE_DUPLICATE);
+	assert_int_equal(parse("[{\"a\":1", &kind), JSON_PARSE_NOT_JSON);
+	assert_int_equal(kind, JSON_PARSE_CUT_OFF);
+	assert_int_equal(parse("[1] 2", &kind), JSON_PARSE_NOT_JSON);
+	assert_int_equal(kind, JSON_PARSE_SYNTAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +198,8 @@ int main(void)
 		cmocka_unit_test(every_string_reads_back_as_it_was),
 		cmocka_unit_test(canonical_bytes_depend_on_the_value_alone),
 		cmocka_unit_test(one_and_one_point_zero_stay_different),
+		cmocka_unit_test(json_may_be_nested_64_deep_and_brackets_in_a_string_are_none),
+		cmocka_unit_test(a_key_twice_at_any_depth_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
