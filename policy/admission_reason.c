@@ -113,7 +113,7 @@ static const char *goes_on(const struct evaluation *evaluation)
 static struct str reason_grant(struct arena *arena, const struct evaluation *evaluation)
 {
 	const struct grant_state *grant = &evaluation->grant;
-	struct str names = list(arena, evaluation, grant->consumed ? is_bounded : is_uncovered);
+	struct str names = list(arena, evaluation, is_uncovered);
 	const char *words = "needs an operator's grant for this project's context";
 
 	if (!names.bytes)
