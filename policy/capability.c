@@ -102,26 +102,36 @@ static unsigned distance(struct str a, struct str b)
 	return row[b.len];
 }
 
+/* The best so far. */
+struct nearest {
+	struct str text;
+	const struct catalog_capability *capability;
+	unsigned edits;
+};
+
+static void consider(struct nearest *nearest, struct str name, const struct catalog_capability *capability)
+{
+	unsigned edits = name.len <= NEAREST_LENGTH ? distance(nearest->text, name) : nearest->edits;
+
+	if (edits < nearest->edits) {
+		nearest->edits = edits;
+		nearest->capability = capability;
+	}
+}
+
 const struct catalog_capability *capability_nearest(const struct catalog *catalog, struct str text)
 {
-	const struct catalog_capability *nearest = NULL;
-	unsigned best = NEAREST_LIMIT + 1;
+	struct nearest nearest = {.text = text, .edits = NEAREST_LIMIT + 1};
 
 	if (!text.bytes || text.len > NEAREST_LENGTH)
 		return NULL;
 	for (size_t i = 0; i < catalog->mcp_count; i++) {
 		const struct catalog_mcp *mcp = &catalog->mcps[i];
 
-		for (size_t j = 0; j < mcp->capability_count; j++) {
-			unsigned edits = mcp->capabilities[j].name.len <= NEAREST_LENGTH
-				? distance(text, mcp->capabilities[j].name)
-				: best;
-
-			if (edits < best) {
-				best = edits;
-				nearest = &mcp->capabilities[j];
-			}
-		}
+		for (size_t j = 0; j < mcp->capability_count; j++)
+			consider(&nearest, mcp->capabilities[j].name, &mcp->capabilities[j]);
+		for (size_t j = 0; j < mcp->alias_count; j++)
+			consider(&nearest, mcp->aliases[j].from, mcp->aliases[j].to);
 	}
-	return nearest;
+	return nearest.capability;
 }

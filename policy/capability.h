@@ -38,8 +38,8 @@ enum delivery_kind capability_delivery(const struct catalog_mcp *mcp);
 const char *capability_class_name(enum capability_class class);
 const char *delivery_kind_name(enum delivery_kind kind);
 
-/* The known capability of any MCP that is closest to `text` by edit distance, at most 3 edits away, byte-wise first among
- * equals; or NULL. For people who mistyped; never part of a decision.
+/* The known capability of any MCP whose name, or an alias of it, is closest to `text` by edit distance, at most 3 edits away,
+ * the first among equals in the catalog's order; or NULL. For people who mistyped; never part of a decision.
  */
 const struct catalog_capability *capability_nearest(const struct catalog *catalog, struct str text);
 

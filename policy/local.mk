@@ -12,7 +12,8 @@ libpolicy_la_SOURCES = \
   %D%/package_render.c %D%/package_subtask.c \
   %D%/admission.c %D%/admission.h %D%/admission_inputs.c %D%/admission_reason.c %D%/admission_reason.h \
   %D%/admission_write.c %D%/decision_diff.c %D%/decision_id.c %D%/decision_id.h %D%/evaluate.c %D%/evaluate.h \
-  %D%/explain.c %D%/explain.h \
+  %D%/explain.c %D%/explain.h %D%/replay.c %D%/replay.h \
+  %D%/trace.c %D%/trace.h %D%/trace_because.c %D%/trace_parts.h %D%/trace_source.c %D%/trace_source.h %D%/trace_write.c \
   %D%/projection.c %D%/projection.h %D%/projection_write.c \
   %D%/words.c %D%/words.h
 nodist_libpolicy_la_SOURCES = %D%/catalog_default_bytes.h

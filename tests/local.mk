@@ -134,6 +134,16 @@ TESTS += %D%/fuzz/replay.sh
 EXTRA_DIST += %D%/fuzz/replay.sh %D%/fuzz/corpus %D%/fuzz/fuzz_replay.c
 # ---- end of tests/fuzz
 
+# ---- decisions: why, again, and by another catalog
+if HAVE_CMOCKA
+check_PROGRAMS += test_trace
+TESTS += test_trace
+test_trace_SOURCES = %D%/unit/test_trace.c %D%/lib/decided.c %D%/lib/decided.h
+test_trace_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_trace_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+# ---- end of decisions
+
 # ---- daemon/store: entities, units of work, faults, kills
 if HAVE_CMOCKA
 store_tests = test_store test_store_entities test_store_ledger test_store_kill test_store_fault
