@@ -278,13 +278,59 @@ CREATE TABLE events (
 	payload_json TEXT NOT NULL,
 	surface TEXT CHECK (surface IN ('preview', 'approval', 'handoff')),
 	decision_id TEXT REFERENCES decisions (id),
+	record_digest BLOB CHECK (length(record_digest) = 32),  -- of the rows that the event names; NULL: it names none
 	hash BLOB NOT NULL CHECK (length(hash) = 32)
 ) STRICT;
+CREATE INDEX events_of_record ON events (subject_id, type) WHERE record_digest IS NOT NULL;
 CREATE INDEX events_of_surface ON events (package_id, surface, sequence) WHERE surface IS NOT NULL;
 CREATE INDEX events_by_project ON events (project_id, sequence);
 CREATE INDEX events_by_task ON events (task_id, sequence) WHERE task_id IS NOT NULL;
 CREATE INDEX events_by_package ON events (package_id, sequence) WHERE package_id IS NOT NULL;
 CREATE INDEX events_of_decision ON events (decision_id, project_id) WHERE decision_id IS NOT NULL;
+
+-- Each restore of a backup opens an epoch: the log goes on behind the backup's head, and what followed it before is given up.
+CREATE TABLE epochs (
+	epoch INTEGER PRIMARY KEY CHECK (epoch > 1),
+	from_sequence INTEGER NOT NULL,      -- the backup's head
+	from_hash BLOB NOT NULL CHECK (length(from_hash) = 32),
+	replaced_sequence INTEGER NOT NULL,  -- the head of the store that was given up; 0: none is known
+	replaced_hash BLOB NOT NULL CHECK (length(replaced_hash) = 32),
+	at INTEGER NOT NULL
+) STRICT;
+
+-- What vouches for the log up to a row. Signed with a key that lies elsewhere; NULL: there was no key.
+CREATE TABLE audit_checkpoints (
+	number INTEGER PRIMARY KEY CHECK (number > 0),
+	epoch INTEGER NOT NULL,
+	sequence INTEGER NOT NULL UNIQUE,
+	hash BLOB NOT NULL CHECK (length(hash) = 32),
+	at INTEGER NOT NULL,
+	key_id TEXT,
+	signature BLOB CHECK (length(signature) = 64),
+	CHECK ((key_id IS NULL) = (signature IS NULL))
+) STRICT;
+
+-- Retention: rows of the log up to a checkpoint were exported and deleted. What they named stays bound by what is left of them.
+CREATE TABLE audit_trims (
+	through INTEGER PRIMARY KEY REFERENCES audit_checkpoints (sequence),
+	after INTEGER NOT NULL UNIQUE,       -- the checkpoint before; 0: the first
+	digest BLOB NOT NULL CHECK (length(digest) = 32),  -- of the audit_bound rows between them
+	at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE audit_bound (
+	sequence INTEGER PRIMARY KEY,
+	type TEXT NOT NULL,
+	subject_kind TEXT NOT NULL,
+	subject_id TEXT NOT NULL,
+	project_id TEXT,
+	package_id TEXT,
+	at INTEGER NOT NULL,
+	decision_id TEXT,
+	record_digest BLOB NOT NULL CHECK (length(record_digest) = 32)
+) STRICT;
+CREATE INDEX audit_bound_by_subject ON audit_bound (subject_id, type);
+CREATE INDEX audit_bound_by_decision ON audit_bound (decision_id) WHERE decision_id IS NOT NULL;
 
 CREATE TABLE tokens (
 	sequence INTEGER PRIMARY KEY,
@@ -324,7 +370,18 @@ CREATE TRIGGER grant_uses_stay BEFORE DELETE ON grant_uses BEGIN SELECT RAISE(AB
 CREATE TRIGGER run_grants_keep BEFORE UPDATE ON run_grants BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER run_grants_stay BEFORE DELETE ON run_grants BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER events_keep BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+-- The one way out of the log: rows that a trim covers, which names a checkpoint and is never taken back.
+CREATE TRIGGER events_stay BEFORE DELETE ON events
+	WHEN OLD.sequence > coalesce((SELECT max(through) FROM audit_trims), 0)
+	BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER epochs_keep BEFORE UPDATE ON epochs BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER epochs_stay BEFORE DELETE ON epochs BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_checkpoints_keep BEFORE UPDATE ON audit_checkpoints BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_checkpoints_stay BEFORE DELETE ON audit_checkpoints BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_trims_keep BEFORE UPDATE ON audit_trims BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_trims_stay BEFORE DELETE ON audit_trims BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_bound_keep BEFORE UPDATE ON audit_bound BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_bound_stay BEFORE DELETE ON audit_bound BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER catalogs_keep BEFORE UPDATE ON catalogs BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER catalogs_stay BEFORE DELETE ON catalogs BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER catalog_epochs_keep BEFORE UPDATE ON catalog_epochs BEGIN SELECT RAISE(ABORT, 'append-only'); END;

@@ -151,7 +151,7 @@ endif
 
 # ---- daemon/store: entities, units of work, faults, kills
 if HAVE_CMOCKA
-store_tests = test_store test_store_entities test_store_ledger test_store_kill test_store_fault
+store_tests = test_store test_store_entities test_store_ledger test_store_kill test_store_fault test_store_audit
 check_PROGRAMS += $(store_tests)
 TESTS += $(store_tests)
 store_fixture = %D%/lib/store_fixture.c %D%/lib/store_fixture.h
@@ -172,6 +172,9 @@ test_store_kill_LDADD = $(store_test_libs)
 test_store_fault_SOURCES = %D%/fault/test_store_fault.c %D%/fault/fault_vfs.c %D%/fault/fault_vfs.h $(store_fixture)
 test_store_fault_CPPFLAGS = $(store_test_cppflags)
 test_store_fault_LDADD = $(store_test_libs)
+test_store_audit_SOURCES = %D%/fault/test_store_audit.c $(store_fixture)
+test_store_audit_CPPFLAGS = $(store_test_cppflags)
+test_store_audit_LDADD = $(store_test_libs)
 endif
 # ---- end of daemon/store
 

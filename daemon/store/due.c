@@ -1,6 +1,11 @@
 #include "daemon/store/due.h"
 
+#include <errno.h>
+
+#include "daemon/store/event.h"
 #include "daemon/store/sql.h"
+#include "policy/buf.h"
+#include "policy/json_out.h"
 
 static const char *const kinds[] = {"grant", "lease", "health"};
 
@@ -74,21 +79,53 @@ int store_due_list(struct store_tx *tx, struct str project, int64_t until, size_
 	return r;
 }
 
-int store_due_append(struct store_tx *tx, const struct store_due *row)
+enum { PAYLOAD_CEILING = 4096 };
+
+/* What time did is told like any other change, so that the log vouches for it: a due record that is gone would revive a grant. */
+static int tell(struct store_tx *tx, const struct store_due *row, int64_t sequence)
+{
+	CLEANUP(buf_release) struct buf payload;
+	struct store_event event = {.type = STR("due.recorded"),
+		.subject_kind = STR("due"),
+		.subject_id = arena_printf(tx->arena, "%lld", (long long)sequence),
+		.project = row->project,
+		.at = row->at};
+	struct json_out out;
+
+	buf_init(&payload, PAYLOAD_CEILING);
+	json_out_init(&out, &payload);
+	json_out_begin_object(&out);
+	json_out_member_text(&out, "kind", kinds[row->kind]);
+	json_out_member_str(&out, "subject", row->subject);
+	json_out_end_object(&out);
+	event.payload_json = buf_str(&payload);
+	if (buf_error(&payload) || !event.subject_id.bytes)
+		return -ENOMEM;
+	return store_event_append(tx, &event);
+}
+
+static int write_record(struct store_tx *tx, const struct store_due *row)
 {
 	CLEANUP(sql_end)
 	struct sql query = sql_begin_write(
 		tx, "INSERT INTO due_records (project_id, subject, kind, due_at, at) VALUES (?, ?, ?, ?, ?)");
-	CLEANUP(sql_end)
-	struct sql done = sql_begin_write(
-		tx, "DELETE FROM due_pending WHERE project_id = ? AND subject = ? AND kind = ? AND due_at = ?");
-	int written;
 	int r;
 
 	bind_key(&query, row);
 	sql_bind_int(&query, row->due_at);
 	sql_bind_int(&query, row->at);
-	written = sql_run(&query);
+	r = sql_run(&query);
+	return r ? r : tell(tx, row, sql_last_sequence(tx));
+}
+
+int store_due_append(struct store_tx *tx, const struct store_due *row)
+{
+	CLEANUP(sql_end)
+	struct sql done = sql_begin_write(
+		tx, "DELETE FROM due_pending WHERE project_id = ? AND subject = ? AND kind = ? AND due_at = ?");
+	int written = write_record(tx, row);
+	int r;
+
 	if (written && written != STORE_CONFLICT)
 		return written;
 	bind_key(&done, row);

@@ -3,6 +3,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/store/record.h"
 #include "daemon/store/sql.h"
 #include "daemon/store/words.h"
 
@@ -33,7 +34,8 @@ static void add_str(crypto_hash_sha256_state *state, struct str text)
 }
 
 /* The rule is event.h's "Chain". */
-static void hash_row(const struct store_tx *tx, const unsigned char *before, struct store_event *row)
+static void hash_row(const unsigned char *store_id, const unsigned char *before, const struct store_event *row,
+	unsigned char ret_hash[STORE_HASH_BYTES])
 {
 	const struct str fields[] = {row->type, row->subject_kind, row->subject_id, row->project, row->task,
 		row->package, row->actor.token, row->actor.principal};
@@ -41,7 +43,7 @@ static void hash_row(const struct store_tx *tx, const unsigned char *before, str
 
 	(void)crypto_hash_sha256_init(&state);
 	(void)crypto_hash_sha256_update(&state, (const unsigned char *)domain, sizeof(domain));
-	(void)crypto_hash_sha256_update(&state, tx->store_id, 16);
+	(void)crypto_hash_sha256_update(&state, store_id, 16);
 	(void)crypto_hash_sha256_update(&state, before, STORE_HASH_BYTES);
 	add_number(&state, (uint64_t)row->sequence, 8);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -50,7 +52,8 @@ static void hash_row(const struct store_tx *tx, const unsigned char *before, str
 	add_str(&state, row->payload_json);
 	add_str(&state, store_surface_text(row->surface));
 	add_str(&state, row->decision);
-	(void)crypto_hash_sha256_final(&state, row->hash);
+	add_str(&state, row->has_record ? (struct str){(const char *)row->record, STORE_HASH_BYTES} : (struct str){0});
+	(void)crypto_hash_sha256_final(&state, ret_hash);
 }
 
 /* The head moves with the row; the writer puts it back when the operation or the batch is lost. */
@@ -60,12 +63,15 @@ int store_event_append(struct store_tx *tx, struct store_event *row)
 	struct sql query = sql_begin_write(tx,
 		"INSERT INTO events (sequence, type, subject_kind, subject_id, project_id, task_id, package_id, "
 		"actor_token, "
-		"actor_principal, at, payload_json, surface, decision_id, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-		"?, ?, ?, ?)");
-	int r;
+		"actor_principal, at, payload_json, surface, decision_id, record_digest, hash) VALUES (?, ?, ?, ?, ?, "
+		"?, "
+		"?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	int r = record_digest(tx, row, row->record, &row->has_record);
 
+	if (r)
+		return r;
 	row->sequence = tx->head->sequence + 1;
-	hash_row(tx, tx->head->hash, row);
+	hash_row(tx->store_id, tx->head->hash, row, row->hash);
 	sql_bind_int(&query, row->sequence);
 	sql_bind_str(&query, row->type);
 	sql_bind_str(&query, row->subject_kind);
@@ -78,6 +84,7 @@ int store_event_append(struct store_tx *tx, struct store_event *row)
 	sql_bind_str(&query, row->payload_json);
 	sql_bind_word(&query, words_surface, STORE_SURFACE_COUNT, row->surface);
 	sql_bind_str(&query, row->decision);
+	sql_bind_blob_if(&query, row->has_record, row->record, sizeof(row->record));
 	sql_bind_blob(&query, row->hash, sizeof(row->hash));
 	r = sql_run(&query);
 	if (r)
@@ -102,7 +109,7 @@ int store_event_head(struct store_tx *tx, int64_t *ret_sequence)
 #define EVENT                                                                                             \
 	"SELECT sequence, type, subject_kind, subject_id, project_id, task_id, package_id, actor_token, " \
 	"actor_principal, "                                                                               \
-	"at, payload_json, surface, decision_id, hash FROM events"
+	"at, payload_json, surface, decision_id, record_digest, hash FROM events"
 
 static void read_event(struct sql *query, void *row)
 {
@@ -121,6 +128,7 @@ static void read_event(struct sql *query, void *row)
 	event->payload_json = sql_str(query);
 	event->surface = (enum store_surface)sql_word(query, words_surface, STORE_SURFACE_COUNT);
 	event->decision = sql_str(query);
+	event->has_record = sql_blob_if(query, event->record, sizeof(event->record));
 	sql_blob(query, event->hash, sizeof(event->hash));
 }
 
@@ -147,6 +155,11 @@ int store_event_list(struct store_tx *tx, const struct store_event_filter *filte
 	sql_select_where(&select, "task_id = ?", filter->task);
 	sql_select_where(&select, "package_id = ?", filter->package);
 	sql_select_where(&select, "type = ?", filter->type);
+	sql_select_where(&select, "actor_principal = ?", filter->principal);
+	if (filter->since != 0)
+		sql_select_where_int(&select, "at >= ?", filter->since);
+	if (filter->until != 0)
+		sql_select_where_int(&select, "at < ?", filter->until);
 	sql_select_where_always(&select, filter->newest_first ? "sequence < ?" : "sequence > ?");
 	sql_select_finish(
 		&select, filter->newest_first ? " ORDER BY sequence DESC LIMIT ?" : " ORDER BY sequence LIMIT ?");
@@ -159,20 +172,33 @@ int store_event_list(struct store_tx *tx, const struct store_event_filter *filte
 	return r;
 }
 
-/* A row that fits moves the chain; 0 or STORE_CHAIN_BROKEN. */
-static int check_row(const struct store_tx *tx, struct store_chain *chain, struct store_event *row)
+int store_event_follow(const unsigned char *store_id, struct store_chain *chain, const struct store_event *row)
 {
-	unsigned char stored[STORE_HASH_BYTES];
+	unsigned char hash[STORE_HASH_BYTES];
 	int64_t expected = chain->sequence + 1;
 
-	memcpy(stored, row->hash, sizeof(stored));
+	if (row->sequence == expected)
+		hash_row(store_id, chain->hash, row, hash);
 	chain->sequence = expected;
-	if (row->sequence != expected)
+	if (row->sequence != expected || memcmp(hash, row->hash, sizeof(hash)) != 0)
 		return STORE_CHAIN_BROKEN;
-	hash_row(tx, chain->hash, row);
-	if (memcmp(stored, row->hash, sizeof(stored)) != 0)
-		return STORE_CHAIN_BROKEN;
-	memcpy(chain->hash, stored, sizeof(stored));
+	memcpy(chain->hash, hash, sizeof(hash));
+	return 0;
+}
+
+/* A row that fits moves the chain; then what it names is looked at. */
+static int check_row(struct store_tx *tx, struct store_chain *chain, const struct store_event *row)
+{
+	unsigned char record[STORE_HASH_BYTES];
+	bool has_record = false;
+	int r = store_event_follow(tx->store_id, chain, row);
+
+	if (r == 0)
+		r = record_digest(tx, row, record, &has_record);
+	if (r)
+		return r;
+	if (has_record != row->has_record || (has_record && memcmp(record, row->record, sizeof(record)) != 0))
+		return STORE_RECORD_CHANGED;
 	return 0;
 }
 

@@ -5,7 +5,9 @@
  * Chain. hash = SHA-256(domain tag ‖ store id (16 bytes) ‖ hash before (32 bytes; zeros for the first) ‖ sequence (8 bytes,
  * big-endian) ‖ fields), the fields in the order of the struct from `type` to `decision`: texts as a 4-byte
  * big-endian length and their bytes, an absent one as the length 0xffffffff; `at` as 8 bytes big-endian. The
- * domain tag is "admitd/event/1" with its NUL. The writer assigns sequence and hash; sequences have no gaps.
+ * domain tag is "admitd/event/1" with its NUL. Last comes the digest of the records that the event names (record.h), 32 bytes behind
+ * their length, absent like a text: so the log vouches for the ledger, the decisions, runs, tokens and due records too. The
+ * writer assigns sequence and hash; sequences have no gaps.
  */
 #ifndef ADMITD_DAEMON_STORE_EVENT_H
 #define ADMITD_DAEMON_STORE_EVENT_H
@@ -38,6 +40,8 @@ struct store_event {
 	struct str payload_json;
 	enum store_surface surface;
 	struct str decision; /* with a surface */
+	bool has_record;     /* the writer's: it names records, and `record` is their digest */
+	unsigned char record[STORE_HASH_BYTES];
 	unsigned char hash[STORE_HASH_BYTES];
 };
 
@@ -46,7 +50,7 @@ struct store_event_list {
 	size_t count;
 };
 
-/* Appends and leaves sequence and hash in row. STORE_ABSENT: its decision, project, task or package isn't stored. */
+/* Appends and leaves sequence, record and hash in row; what it names is written before. STORE_ABSENT: its decision, project, task or package isn't stored. */
 int store_event_append(struct store_tx *tx, struct store_event *row) MUST_USE;
 /* The last sequence, 0 when the log is empty. */
 int store_event_head(struct store_tx *tx, int64_t *ret_sequence) MUST_USE;
@@ -61,6 +65,9 @@ struct store_event_filter {
 	struct str task;
 	struct str package;
 	struct str type;
+	struct str principal; /* of the actor */
+	int64_t since;        /* ms, inclusive; 0: no bound */
+	int64_t until;        /* ms, exclusive; 0: no bound */
 	bool newest_first;
 };
 
@@ -75,9 +82,13 @@ struct store_chain {
 	bool is_at_end; /* the last call came to the head of the log */
 };
 
-/* Checks at most `limit` rows behind *chain and moves it. STORE_CHAIN_BROKEN: chain->sequence is the first row that doesn't fit (or is
- * missing). Short snapshots: a job calls it until is_at_end.
+/* Checks at most `limit` rows behind *chain and moves it, and says where the records that a row names aren't what they were.
+ * STORE_CHAIN_BROKEN: chain->sequence is the first row that doesn't fit (or is missing). STORE_RECORD_CHANGED: the chain has moved over
+ * chain->sequence, whose row is sound, but what it names was changed or removed. Short snapshots: a job calls it until is_at_end.
  */
 int store_event_verify(struct store_tx *tx, struct store_chain *chain, size_t limit) MUST_USE;
+/* One row, not stored, behind *chain: 0 and moved, or STORE_CHAIN_BROKEN. `store_id` is 16 bytes. For exported logs. Any thread. */
+int store_event_follow(
+	const unsigned char *store_id, struct store_chain *chain, const struct store_event *row) MUST_USE;
 
 #endif

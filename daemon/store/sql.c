@@ -295,6 +295,14 @@ void sql_bind_blob(struct sql *query, const void *bytes, size_t len)
 		after_bind(query, sqlite3_bind_blob64(query->stmt, query->bound, bytes, len, SQLITE_STATIC));
 }
 
+void sql_bind_blob_if(struct sql *query, bool is_there, const void *bytes, size_t len)
+{
+	if (is_there)
+		sql_bind_blob(query, bytes, len);
+	else
+		query->bound++;
+}
+
 void sql_bind_word(struct sql *query, const char *const *words, size_t count, size_t value)
 {
 	CHECK(value < count);
@@ -354,6 +362,16 @@ void sql_blob(struct sql *query, void *ret, size_t len)
 		return;
 	}
 	memcpy(ret, bytes, len);
+}
+
+bool sql_blob_if(struct sql *query, void *ret, size_t len)
+{
+	if (sqlite3_column_type(query->stmt, query->column) == SQLITE_NULL) {
+		query->column++;
+		return false;
+	}
+	sql_blob(query, ret, len);
+	return true;
 }
 
 size_t sql_word(struct sql *query, const char *const *words, size_t count)

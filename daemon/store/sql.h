@@ -76,6 +76,8 @@ void sql_bind_actor(struct sql *query, const struct store_actor *actor);
 void sql_bind_int(struct sql *query, int64_t value);
 void sql_bind_time(struct sql *query, int64_t value); /* 0 = NULL */
 void sql_bind_blob(struct sql *query, const void *bytes, size_t len);
+/* NULL unless `is_there`. */
+void sql_bind_blob_if(struct sql *query, bool is_there, const void *bytes, size_t len);
 /* The word of `value`; a missing word is NULL. */
 void sql_bind_word(struct sql *query, const char *const *words, size_t count, size_t value);
 
@@ -86,6 +88,8 @@ struct str sql_str(struct sql *query); /* copied into the transaction's arena, w
 void sql_actor(struct sql *query, struct store_actor *ret);
 int64_t sql_int(struct sql *query); /* NULL = 0 */
 void sql_blob(struct sql *query, void *ret, size_t len);
+/* The same; false when it is NULL. */
+bool sql_blob_if(struct sql *query, void *ret, size_t len);
 /* The index of a word; NULL = 0; a word that isn't known is an error (-EUCLEAN). */
 size_t sql_word(struct sql *query, const char *const *words, size_t count);
 
@@ -112,13 +116,17 @@ struct sql_select {
 	char text[2048];
 	size_t len;
 	unsigned conditions;
-	struct str values[10];
+	struct sql_select_value {
+		struct str text; /* absent: the number */
+		int64_t number;
+	} values[12];
 	size_t value_count;
 };
 
 void sql_select_init(struct sql_select *select, const char *text);
 /* Adds a condition with one `?`, unless the value is absent. */
 void sql_select_where(struct sql_select *select, const char *condition, struct str value);
+void sql_select_where_int(struct sql_select *select, const char *condition, int64_t value);
 /* Adds a condition without a value. */
 void sql_select_where_always(struct sql_select *select, const char *condition);
 /* Adds `column IN` the ids of a JSON array, unless it is absent. Lists give the column as `+column`: they walk in their own

@@ -11,10 +11,10 @@ static void add(struct sql_select *select, const char *text)
 	select->len += len;
 }
 
-static void add_value(struct sql_select *select, struct str value)
+static void add_value(struct sql_select *select, struct str text, int64_t number)
 {
 	CHECK(select->value_count < sizeof(select->values) / sizeof(select->values[0]));
-	select->values[select->value_count++] = value;
+	select->values[select->value_count++] = (struct sql_select_value){text, number};
 }
 
 void sql_select_init(struct sql_select *select, const char *text)
@@ -36,7 +36,13 @@ void sql_select_where(struct sql_select *select, const char *condition, struct s
 	if (!value.bytes)
 		return;
 	sql_select_where_always(select, condition);
-	add_value(select, value);
+	add_value(select, value, 0);
+}
+
+void sql_select_where_int(struct sql_select *select, const char *condition, int64_t value)
+{
+	sql_select_where_always(select, condition);
+	add_value(select, (struct str){0}, value);
 }
 
 void sql_select_where_in(struct sql_select *select, const char *column, struct str json_ids)
@@ -45,7 +51,7 @@ void sql_select_where_in(struct sql_select *select, const char *column, struct s
 		return;
 	sql_select_where_always(select, column);
 	add(select, " IN (SELECT value FROM json_each(?))");
-	add_value(select, json_ids);
+	add_value(select, json_ids, 0);
 }
 
 void sql_select_finish(struct sql_select *select, const char *text)
@@ -57,8 +63,12 @@ struct sql sql_select_begin(struct store_tx *tx, const struct sql_select *select
 {
 	struct sql query = sql_begin(tx, select->text);
 
-	for (size_t i = 0; i < select->value_count; i++)
-		sql_bind_str(&query, select->values[i]);
+	for (size_t i = 0; i < select->value_count; i++) {
+		if (select->values[i].text.bytes)
+			sql_bind_str(&query, select->values[i].text);
+		else
+			sql_bind_int(&query, select->values[i].number);
+	}
 	return query;
 }
 

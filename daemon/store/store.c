@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/store/migrate.h"
 #include "daemon/store/store_private.h"
@@ -55,14 +56,14 @@ static int open_result(int rc)
 }
 
 /* A version that only the log knows is seen here, before anything was written; sql_open keeps the log on close. */
-static int check_version(struct store *store)
+static int check_version(struct sql_connection *connection)
 {
 	int64_t application = 0;
 	int64_t version = 0;
-	int rc = sql_scalar(&store->writer, "PRAGMA application_id", &application);
+	int rc = sql_scalar(connection, "PRAGMA application_id", &application);
 
 	if (rc == SQLITE_OK)
-		rc = sql_scalar(&store->writer, "PRAGMA user_version", &version);
+		rc = sql_scalar(connection, "PRAGMA user_version", &version);
 	if (rc != SQLITE_OK)
 		return open_result(rc);
 	if (application != FOLDER_APPLICATION_ID)
@@ -146,9 +147,9 @@ static void read_head(struct sql *query, void *row)
 	sql_blob(query, head->hash, sizeof(head->hash));
 }
 
-static int load_facts(struct store *store)
+static int load_facts(struct store *store, struct sql_connection *connection)
 {
-	struct store_tx tx = {.connection = &store->writer};
+	struct store_tx tx = {.connection = connection};
 	CLEANUP(sql_end) struct sql identity = sql_begin(&tx, "SELECT store_id FROM meta");
 	CLEANUP(sql_end)
 	struct sql head = sql_begin(&tx, "SELECT sequence, hash FROM events ORDER BY sequence DESC LIMIT 1");
@@ -168,7 +169,7 @@ static int open_writer(struct store *store)
 	if (r == 0 && store->folder.is_new)
 		r = make_ours(store);
 	if (r == 0)
-		r = check_version(store);
+		r = check_version(&store->writer);
 	if (r == 0)
 		r = use_log(store);
 	if (r == 0)
@@ -179,7 +180,7 @@ static int open_writer(struct store *store)
 		r = set_ceiling(store);
 	if (r == 0)
 		r = make_identity(store);
-	return r ? r : load_facts(store);
+	return r ? r : load_facts(store, &store->writer);
 }
 
 static struct store *new_store(const struct store_config *config)
@@ -217,6 +218,32 @@ int store_open(const struct store_config *config, struct store **ret_store)
 		r = checkpoint_start(store);
 	if (r == 0)
 		r = writer_start(store);
+	if (r == 0)
+		*ret_store = TAKE(store);
+	return r == -EUCLEAN ? STORE_NOT_A_DATABASE : r;
+}
+
+int store_open_file(const char *path, struct store **ret_store)
+{
+	const struct store_config config = {.readers = 1};
+	CLEANUP(store_drop) struct store *store = NULL;
+	int r;
+
+	if (sodium_init() < 0)
+		return -EIO;
+	store = new_store(&config);
+	if (!store)
+		return -ENOMEM;
+	if (access(path, R_OK) < 0)
+		return -errno;
+	store->folder.database = strdup(path);
+	if (!store->folder.database)
+		return -ENOMEM;
+	r = reader_open_all(store);
+	if (r == 0)
+		r = check_version(&store->readers[0].connection);
+	if (r == 0)
+		r = load_facts(store, &store->readers[0].connection);
 	if (r == 0)
 		*ret_store = TAKE(store);
 	return r == -EUCLEAN ? STORE_NOT_A_DATABASE : r;

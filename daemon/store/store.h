@@ -53,6 +53,7 @@ enum store_result {
 	STORE_NOT_STORED,      /* nothing happened: the commit failed before its sync, or the store stayed busy */
 	STORE_OUTCOME_UNKNOWN, /* the sync failed: true or not is known after the next open */
 	STORE_CHAIN_BROKEN,    /* store_event_verify: a row of the log was changed, removed or added */
+	STORE_RECORD_CHANGED, /* store_event_verify, store_audit_…: what the log names was changed or removed, or nothing names it */
 	/* of store_open only; the file is untouched */
 	STORE_OPEN_ELSEWHERE,    /* another process has it open */
 	STORE_NEWER,             /* written by a later version of the daemon */
@@ -126,6 +127,18 @@ int store_call(
  */
 int store_read(
 	struct store *store, struct arena *arena, int (*run)(struct store_tx *tx, void *arg), void *arg) MUST_USE;
+
+/* Copies the whole store, as it is at one moment between the call and its end, into a file of the state folder that nobody else can
+ * open, and gives it opened for reading: *ret_fd is the caller's, *ret_bytes its length. It is a plain database file without a
+ * log. The writer copies a piece between its batches, so others wait no longer than for a piece. Waits for the end; not from the
+ * writer thread. STORE_CONFLICT: another one is under way; STORE_SHUTTING_DOWN; STORE_NOT_STORED: the store is broken; -errno.
+ */
+int store_backup(struct store *store, int *ret_fd, int64_t *ret_bytes) MUST_USE;
+
+/* A database file that no daemon has open, or a copy of one, for reading only: nothing is migrated, made or locked. Only
+ * store_read, store_identity and store_close may be called. Results as of store_open. `path` is the file.
+ */
+int store_open_file(const char *path, struct store **ret_store) MUST_USE;
 
 /* The arena of this transaction: borrowed, for what `run` builds. */
 struct arena *store_tx_arena(struct store_tx *tx);

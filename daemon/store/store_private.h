@@ -1,4 +1,4 @@
-/* store_private.h - the inside of struct store, for store.c, writer.c, reader.c and checkpoint.c only. */
+/* store_private.h - the inside of struct store, for store.c, writer.c, reader.c, checkpoint.c and backup.c only. */
 #ifndef ADMITD_DAEMON_STORE_STORE_PRIVATE_H
 #define ADMITD_DAEMON_STORE_STORE_PRIVATE_H
 
@@ -32,6 +32,7 @@ struct store {
 	pthread_cond_t wake; /* the writer: there is work, or the end */
 	struct store_op *first;
 	struct store_op *last;
+	struct backup *backup; /* that somebody waits for; the writer works on it */
 	bool is_closing;
 	struct store_stats stats;
 
@@ -57,6 +58,11 @@ int checkpoint_start(struct store *store) MUST_USE;
 void checkpoint_stop(struct store *store);
 /* From the writer, after each commit: asks the thread, or does it when the log has grown too far. */
 void checkpoint_after_commit(struct store *store);
+
+/* From the writer, between batches, while store->backup is there: copies a piece. */
+void backup_step(struct store *store);
+/* From the writer, at its end: who waits is told. */
+void backup_stop(struct store *store);
 
 int reader_open_all(struct store *store) MUST_USE;
 /* Waits for the busy ones. */

@@ -186,15 +186,15 @@ static void run_each(struct store *store, struct store_op *op)
 	}
 }
 
-/* Takes what waits, at most a batch. NULL at the end. */
-static struct store_op *take_batch(struct store *store)
+/* Takes what waits, at most a batch; NULL when there is only a backup to work on, or nothing any more. */
+static struct store_op *take_batch(struct store *store, bool *ret_is_end)
 {
 	struct store_op *first;
 	struct store_op *last;
 	size_t count = 1;
 
 	(void)pthread_mutex_lock(&store->lock);
-	while (!store->first && !store->is_closing)
+	while (!store->first && !store->is_closing && !store->backup)
 		(void)pthread_cond_wait(&store->wake, &store->lock);
 	first = last = store->first;
 	if (first) {
@@ -204,6 +204,7 @@ static struct store_op *take_batch(struct store *store)
 		last->next = NULL;
 		store->stats.queued -= count;
 	}
+	*ret_is_end = !first && store->is_closing;
 	(void)pthread_mutex_unlock(&store->lock);
 	return first;
 }
@@ -211,14 +212,19 @@ static struct store_op *take_batch(struct store *store)
 static void *writer_main(void *arg)
 {
 	struct store *store = arg;
-	struct store_op *first;
+	bool is_end = false;
 
-	while ((first = take_batch(store))) {
-		if (!run_transaction(store, first))
+	while (!is_end) {
+		struct store_op *first = take_batch(store, &is_end);
+
+		if (first && !run_transaction(store, first))
 			run_each(store, first);
-		if (!store_is_broken(store))
+		if (first && !store_is_broken(store))
 			checkpoint_after_commit(store);
+		if (!is_end)
+			backup_step(store);
 	}
+	backup_stop(store);
 	return NULL;
 }
 
