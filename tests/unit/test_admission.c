@@ -1,4 +1,4 @@
-/* What the vectors leave to the project: reasons, what is echoed, the stored form (chapters 1.10, 1.11). */
+/* What the vectors leave to the project: reasons, what is echoed, the stored form (chapters 1.6, 1.10, 1.11). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -288,6 +288,24 @@ static void a_label_is_redacted_and_capped(void **state)
 	decided_release(&decided);
 }
 
+static void a_time_is_one_of_rfc_3339_and_of_the_calendar(void **state)
+{
+	static const char *const good[] = {"2026-11-30T08:00:00Z", "2024-02-29t23:59:60z",
+		"2000-02-29T00:00:00.5+23:59", "2026-01-31T08:00:00.123456789-00:00"};
+	static const char *const bad[] = {"", "2026-11-31T08:00:00Z", "2026-02-29T08:00:00Z", "1900-02-29T08:00:00Z",
+		"2026-13-01T08:00:00Z", "2026-00-01T08:00:00Z", "2026-01-00T08:00:00Z", "2026-11-30T24:00:00Z",
+		"2026-11-30T08:60:00Z", "2026-11-30T08:00:61Z", "2026-11-30T08:00:00", "2026-11-30T08:00:00.Z",
+		"2026-11-30T08:00:00+24:00", "2026-11-30T08:00:00+0100", "2026-11-30 08:00:00Z",
+		"2026-11-30T08:00:00Zx"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_true(health_time_is_valid((struct str){good[i], strlen(good[i])}));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(health_time_is_valid((struct str){bad[i], strlen(bad[i])}));
+	assert_false(health_time_is_valid((struct str){0}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +320,7 @@ int main(void)
 		cmocka_unit_test(a_subtasks_reason_names_what_it_waits_for),
 		cmocka_unit_test(rows_that_nothing_orders_stay_in_their_places),
 		cmocka_unit_test(a_label_is_redacted_and_capped),
+		cmocka_unit_test(a_time_is_one_of_rfc_3339_and_of_the_calendar),
 	};
 
 	return cmocka_run_group_tests_name("admission", tests, NULL, NULL);
