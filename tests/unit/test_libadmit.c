@@ -44,6 +44,10 @@ static void what_is_not_json_is_refused_with_its_offset(void **state)
 	assert_null(result);
 	assert_in_range(fault.offset, 9, 12);
 	assert_null(strstr(fault.text, "CANARY"));
+	assert_int_equal(admit_evaluate(catalog, "{\"a\":1,\"a\":1}", 13, &result, &fault), ADMIT_REFUSED);
+	assert_non_null(strstr(fault.text, "a key twice"));
+	assert_int_equal(admit_evaluate(catalog, "{\"a\":", 5, &result, &fault), ADMIT_REFUSED);
+	assert_non_null(strstr(fault.text, "ends too early"));
 	admit_catalog_free(catalog);
 }
 
