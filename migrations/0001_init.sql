@@ -97,6 +97,8 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_by_project ON tasks (project_id, sequence);
 CREATE INDEX tasks_by_status ON tasks (status, sequence);
 CREATE INDEX tasks_by_submitter ON tasks (submitted_principal, sequence);
+CREATE INDEX tasks_submitted ON tasks (submitted_at, sequence) WHERE status = 'proposed';
+CREATE INDEX tasks_sent_back ON tasks (status_at, sequence) WHERE status = 'changes_requested';
 CREATE INDEX tasks_to_claim ON tasks (approved_at, sequence) WHERE status = 'approved';
 
 CREATE TABLE documents (
@@ -137,6 +139,9 @@ CREATE INDEX packages_by_task ON packages (task_id, position);
 CREATE INDEX packages_to_claim ON packages (task_id, position) WHERE "end" IS NULL;
 CREATE INDEX packages_unfinished ON packages (project_id, sequence) WHERE "end" IS NULL;
 CREATE INDEX packages_held ON packages (hold_since, sequence) WHERE "end" IS NULL AND hold_json IS NOT NULL;
+CREATE INDEX packages_held_of_project ON packages (project_id, hold_since, sequence)
+	WHERE "end" IS NULL AND hold_json IS NOT NULL;
+CREATE INDEX packages_failed ON packages (ended_at, sequence) WHERE "end" = 'failed';
 
 CREATE TABLE dependencies (
 	package_id TEXT NOT NULL REFERENCES packages (id),
@@ -239,6 +244,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE UNIQUE INDEX runs_live ON runs (package_id) WHERE outcome IS NULL;
 CREATE INDEX runs_live_of_project ON runs (project_id, sequence) WHERE outcome IS NULL;
+CREATE INDEX runs_by_lease ON runs (lease_expires_at, sequence) WHERE outcome IS NULL;
 CREATE INDEX runs_by_project ON runs (project_id, sequence);
 CREATE INDEX runs_by_task ON runs (task_id, sequence);
 CREATE INDEX runs_by_package ON runs (package_id, sequence);

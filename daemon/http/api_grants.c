@@ -4,6 +4,7 @@
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
 #include "daemon/http/render.h"
+#include "daemon/http/text_table.h"
 #include "daemon/lifecycle/grant.h"
 
 enum { REASON_CHARACTERS = 2000, CAPABILITY_CHARACTERS = 240, CAPABILITIES = 30 };
@@ -150,9 +151,12 @@ static int list_grants(void *ctx, struct http_request *request, struct http_repl
 		.package = http_request_query(request, "package"), .project = http_request_query(request, "project")};
 	struct store_grant_list found = {0};
 	struct api_list list;
+	bool is_text = false;
 	size_t shown = 0;
 	int r = api_list_begin(&list, request, reply, filters, true);
 
+	if (r == 0)
+		r = text_table_wanted(request, reply, &is_text);
 	if (r != 0)
 		return 0;
 	if (http_request_query_bool(request, "live", &filter.latest_only) != 0) {
@@ -162,6 +166,11 @@ static int list_grants(void *ctx, struct http_request *request, struct http_repl
 	r = lifecycle_list_grants(&reader, filter, list.from, api_list_wanted(&list), &found);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
+	if (is_text) {
+		render_grants_text(&found, api_list_shown(&list, found.count), filter.latest_only ? is_live : NULL,
+			&request->arena, reply);
+		return 0;
+	}
 	shown = api_list_open(&list, found.count);
 	for (size_t i = 0; i < shown; i++)
 		if (!filter.latest_only || is_live(&found.items[i]))

@@ -42,13 +42,18 @@ size_t api_list_wanted(const struct api_list *list)
 	return (size_t)list->limit + 1;
 }
 
+size_t api_list_shown(const struct api_list *list, size_t count)
+{
+	return count < (size_t)list->limit ? count : (size_t)list->limit;
+}
+
 size_t api_list_open(struct api_list *list, size_t count)
 {
 	list->out = http_reply_json(list->reply, 200);
 	json_out_begin_object(&list->out);
 	json_out_key(&list->out, "items");
 	json_out_begin_array(&list->out);
-	return count < (size_t)list->limit ? count : (size_t)list->limit;
+	return api_list_shown(list, count);
 }
 
 static void add_encoded(struct buf *buf, struct str text)
@@ -93,13 +98,18 @@ static void write_next(struct api_list *list, struct str cursor)
 	buf_release(&buf);
 }
 
-void api_list_close(struct api_list *list, bool has_more, struct str cursor)
+void api_list_write_next(struct api_list *list, bool has_more, struct str cursor)
 {
-	json_out_end_array(&list->out);
 	if (has_more)
 		write_next(list, cursor);
 	else
 		json_out_member_null(&list->out, "next");
+}
+
+void api_list_close(struct api_list *list, bool has_more, struct str cursor)
+{
+	json_out_end_array(&list->out);
+	api_list_write_next(list, has_more, cursor);
 	json_out_end_object(&list->out);
 }
 

@@ -30,10 +30,14 @@ int api_list_begin(struct api_list *list, struct http_request *request, struct h
 /* How many to ask the store for: one more, which says that there is a next page. */
 size_t api_list_wanted(const struct api_list *list);
 
+/* How many of `count` are of this page. */
+size_t api_list_shown(const struct api_list *list, size_t count);
 /* Opens `items`; returns how many of `count` are to be written. */
 size_t api_list_open(struct api_list *list, size_t count);
 /* Closes it. `has_more`: there is a next page, from this cursor on. */
 void api_list_close(struct api_list *list, bool has_more, struct str cursor);
+/* Only the `next` of an open object, where an answer has members beside its items. */
+void api_list_write_next(struct api_list *list, bool has_more, struct str cursor);
 void api_list_close_sequence(struct api_list *list, bool has_more, int64_t sequence);
 
 #endif

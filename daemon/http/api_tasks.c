@@ -5,6 +5,7 @@
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
 #include "daemon/http/render.h"
+#include "daemon/http/text_table.h"
 #include "daemon/lifecycle/plan.h"
 
 struct planning {
@@ -135,9 +136,12 @@ static int list_tasks(void *ctx, struct http_request *request, struct http_reply
 	struct store_task_filter filter = {0};
 	struct store_task_list found = {0};
 	struct api_list list;
+	bool is_text = false;
 	size_t shown = 0;
 	int r = api_list_begin(&list, request, reply, filters, true);
 
+	if (r == 0)
+		r = text_table_wanted(request, reply, &is_text);
 	if (r != 0)
 		return 0;
 	if (!read_filter(request, &filter)) {
@@ -147,6 +151,10 @@ static int list_tasks(void *ctx, struct http_request *request, struct http_reply
 	r = lifecycle_list_tasks(&reader, filter, list.from, api_list_wanted(&list), &found);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
+	if (is_text) {
+		render_tasks_text(&found, api_list_shown(&list, found.count), &request->arena, reply);
+		return 0;
+	}
 	shown = api_list_open(&list, found.count);
 	for (size_t i = 0; i < shown; i++)
 		render_task_line(&found.items[i], &list.out);

@@ -7,8 +7,10 @@
 #define ADMITD_DAEMON_HTTP_RENDER_H
 
 #include "daemon/http/auth.h"
+#include "daemon/http/reply.h"
 #include "daemon/lifecycle/grant.h"
 #include "daemon/lifecycle/outcome.h"
+#include "daemon/lifecycle/recovery.h"
 #include "daemon/lifecycle/surface.h"
 #include "daemon/lifecycle/view.h"
 #include "daemon/store/decision.h"
@@ -90,6 +92,19 @@ void render_project_line(const struct store_project *project, bool shows_root, s
 void render_health(const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_server(const struct store_server *server, struct json_out *out);
 void render_event(const struct store_event *event, struct json_out *out);
+
+/* ---- render_recovery.c */
+
+void render_recovery_item(
+	const struct lifecycle_recovery_item *item, const struct auth_token *token, struct json_out *out);
+void render_recovery_counts(const struct store_queue_counts *counts, struct json_out *out);
+
+/* ---- render_text.c: aligned tables; `shown` of the list, of the last page or with a note that there are more */
+
+void render_tasks_text(const struct store_task_list *list, size_t shown, struct arena *arena, struct http_reply *reply);
+/* `is_shown` NULL: all. */
+void render_grants_text(const struct store_grant_list *list, size_t shown,
+	bool (*is_shown)(const struct store_grant *grant), struct arena *arena, struct http_reply *reply);
 
 /* ---- render_token.c */
 

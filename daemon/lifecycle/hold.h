@@ -49,6 +49,9 @@ struct lifecycle_hold {
 /* Writes a hold as answers show it (2.2), one JSON object. */
 void lifecycle_hold_write(const struct lifecycle_hold *hold, struct json_out *out);
 
+/* Its `facts` alone. */
+void lifecycle_hold_facts_write(const struct lifecycle_hold_facts *facts, struct json_out *out);
+
 /* `operatorState`. */
 struct lifecycle_state {
 	enum operator_key key; /* operator_key_name(), operator_key_tone() */

@@ -91,6 +91,11 @@ void lifecycle_hold_write(const struct lifecycle_hold *hold, struct json_out *ou
 	json_out_end_object(out);
 }
 
+void lifecycle_hold_facts_write(const struct lifecycle_hold_facts *facts, struct json_out *out)
+{
+	write_facts(facts, false, out);
+}
+
 int hold_store_json(struct arena *arena, const struct lifecycle_hold *hold, struct str *ret_json)
 {
 	CLEANUP(buf_drop) struct buf buf;

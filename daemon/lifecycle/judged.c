@@ -153,7 +153,7 @@ static const struct store_package *find_package(const struct store_package_list 
 	return NULL;
 }
 
-static bool has_dependents(const struct judged_context *context, struct str package)
+bool judged_has_dependents(const struct judged_context *context, struct str package)
 {
 	for (size_t i = 0; context->dependencies != NULL && i < context->dependencies->count; i++) {
 		const struct store_dependency *edge = &context->dependencies->items[i];
@@ -179,7 +179,7 @@ static int make_actions(struct world *world, const struct verdict *verdict, cons
 	actions.task = context->task->id;
 	actions.plan_revision = context->task->plan_revision;
 	actions.task_status = context->task->status;
-	actions.has_dependents = has_dependents(context, verdict->subject.row->id);
+	actions.has_dependents = judged_has_dependents(context, verdict->subject.row->id);
 	return r != 0 ? r : hold_actions(world, verdict, &judged->hold, &actions, &judged->actions);
 }
 

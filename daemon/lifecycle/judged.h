@@ -35,6 +35,9 @@ int judged_fold(struct world *world, const struct verdict *verdicts, struct life
 /* Health as given: an array of 1.11's `health` objects, one for each server that the verdicts refer to, by id. */
 int judged_health(struct world *world, const struct verdict *verdicts, size_t count, struct str *ret_json) MUST_USE;
 
+/* Whether an unfinished package of the context's task depends on this one. */
+bool judged_has_dependents(const struct judged_context *context, struct str package);
+
 /* Whether the actor contributed to this task and may therefore not approve (4.1). */
 int judged_is_contributor(struct world *world, const struct store_task *task, bool *ret) MUST_USE;
 

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += liblifecycle.la
 liblifecycle_la_SOURCES = \
   %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h \
+  %D%/recovery.h %D%/recovery_make.h %D%/recovery.c %D%/recovery_group.c %D%/recovery_item.c \
   %D%/lifecycle_inner.h %D%/asked.h %D%/call.h %D%/claim.h %D%/due_timer.h %D%/event_log.h %D%/fault_list.h %D%/grant_make.h \
   %D%/grant_precedence.h %D%/hold_make.h %D%/judged.h %D%/name_check.h %D%/package_cache.h %D%/package_status.h \
   %D%/preview_entry.h %D%/preview_log.h %D%/reconcile.h %D%/rejudge.h %D%/scope_json.h %D%/task_settle.h \

@@ -49,7 +49,7 @@ static int add_action(const struct lifecycle_reader *reader, struct lifecycle_ta
 	return words_action_label(reader->arena, id, ARM_NONE, task->row.project, &action->label);
 }
 
-static int make_task_actions(struct store_tx *tx, const struct lifecycle_reader *reader, struct lifecycle_task *task)
+int view_make_task_actions(struct store_tx *tx, const struct lifecycle_reader *reader, struct lifecycle_task *task)
 {
 	struct lifecycle_call call = {.actor = reader->actor};
 	struct world world = {.call = &call, .tx = tx, .arena = reader->arena};
@@ -87,7 +87,7 @@ static int run_task(struct store_tx *tx, void *arg)
 
 	if (r == 0 && !lifecycle_scope_has(&viewing->reader->scope, task->row.project))
 		r = LIFECYCLE_NOT_FOUND;
-	return r != 0 ? r : make_task_actions(tx, viewing->reader, task);
+	return r != 0 ? r : view_make_task_actions(tx, viewing->reader, task);
 }
 
 int lifecycle_view_task(const struct lifecycle_reader *reader, struct str id, struct lifecycle_task *ret)

@@ -15,6 +15,9 @@ int view_make_package(
 /* The same from a row, with its edges. */
 int view_make_of_row(struct store_tx *tx, const struct catalog *catalog, const struct store_package *row,
 	const struct store_dependency_list *edges, struct lifecycle_package *ret) MUST_USE;
+/* What the reader may do with the task, into task->actions; its row and is_blocked are there. 0 or -errno. */
+int view_make_task_actions(
+	struct store_tx *tx, const struct lifecycle_reader *reader, struct lifecycle_task *task) MUST_USE;
 int view_make_run(struct store_tx *tx, struct str id, struct lifecycle_run *ret) MUST_USE;
 int view_make_project(struct store_tx *tx, struct str id, struct lifecycle_project *ret) MUST_USE;
 

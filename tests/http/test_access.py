@@ -25,6 +25,7 @@ TABLE = (
     ("POST", "/v1/handoffs", 7, ("executor",)), ("GET", "/v1/runs", None, ANY), ("GET", "/v1/runs/{run}", None, ANY),
     ("POST", "/v1/packages/{package}/grants", 7, ("approver",)), ("POST", "/v1/projects/{project}/grants", 7, ("approver",)),
     ("GET", "/v1/grants", None, ANY), ("GET", "/v1/grants/{grant}", None, ANY), ("GET", "/v1/decisions/{decision}", None, ANY),
+    ("GET", "/v1/recovery", None, ANY),
     ("GET", "/v1/tokens", None, ("admin",)), ("POST", "/v1/tokens", 7, ("admin",)), ("DELETE", "/v1/tokens/tok_none", None, ("admin",)),
 )
 
