@@ -30,8 +30,11 @@ void config_release(struct config *config)
 {
 	free(config->state);
 	config->state = NULL;
+	free(config->key_file);
+	config->key_file = NULL;
 	release_list(&config->hosts);
 	release_list(&config->roots);
+	release_list(&config->commands);
 }
 
 bool config_listen(const char *text, char ret_address[static INET6_ADDRSTRLEN], uint16_t *ret_port)
@@ -66,6 +69,7 @@ struct reading {
 	struct config_fault *fault;
 	bool has_allow_self;
 	bool has_durable;
+	bool has_allow_private;
 	int error;
 };
 
@@ -106,17 +110,44 @@ static int add(struct reading *reading, struct config_list *list, const char *va
 	return 1;
 }
 
-static int set_hosts(struct reading *reading, const char *value)
+static int set_words(struct reading *reading, struct config_list *list, const char *value)
 {
 	int is_done = 1;
 
 	while (is_done && *(value += strspn(value, " \t,")) != '\0') {
 		size_t len = strcspn(value, " \t,");
 
-		is_done = add(reading, &reading->config->hosts, value, len);
+		is_done = add(reading, list, value, len);
 		value += len;
 	}
 	return is_done;
+}
+
+static int set_commands(struct reading *reading, const char *value)
+{
+	struct config_list *commands = &reading->config->commands;
+	size_t first = commands->count;
+	int is_done = set_words(reading, commands, value);
+
+	for (size_t i = first; is_done && i < commands->count; i++) {
+		size_t len = strlen(commands->items[i]);
+
+		if (commands->items[i][0] != '/' || commands->items[i][len - 1] == '/')
+			return refuse(reading, "commands are files, each by its path from the root on");
+	}
+	return is_done;
+}
+
+static int set_key_file(struct reading *reading, const char *value)
+{
+	if (reading->config->key_file != NULL)
+		return refuse(reading, "key_file is given twice");
+	if (value[0] != '/')
+		return refuse(reading, "key_file is a path from the root on");
+	reading->config->key_file = strdup(value);
+	if (reading->config->key_file == NULL)
+		reading->error = -ENOMEM;
+	return reading->config->key_file != NULL;
 }
 
 static int set_root(struct reading *reading, const char *value)
@@ -161,7 +192,7 @@ static int set(void *user, const char *section, const char *name, const char *va
 	if (strcmp(key, "server.listen") == 0)
 		return set_listen(reading, value);
 	if (strcmp(key, "server.hosts") == 0)
-		return set_hosts(reading, value);
+		return set_words(reading, &reading->config->hosts, value);
 	if (strcmp(key, "store.state") == 0)
 		return set_state(reading, value);
 	if (strcmp(key, "roots.allow") == 0)
@@ -170,6 +201,12 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_bool(reading, &reading->has_allow_self, &reading->config->allow_self_approval, value);
 	if (strcmp(key, "preview.durable") == 0)
 		return set_bool(reading, &reading->has_durable, &reading->config->durable_previews, value);
+	if (strcmp(key, "servers.commands") == 0)
+		return set_commands(reading, value);
+	if (strcmp(key, "servers.allow_private") == 0)
+		return set_bool(reading, &reading->has_allow_private, &reading->config->allow_private_servers, value);
+	if (strcmp(key, "secrets.key_file") == 0)
+		return set_key_file(reading, value);
 	if (section[0] == '\0')
 		return refuse(reading, "%.60s stands before any [section]", name);
 	return refuse(reading, "there is no setting %.60s in [%.60s]", name, section);

@@ -5,6 +5,8 @@
  *	[roots]    allow = /srv/projects        (one a line; repeat it)
  *	[approval] allow_self = no
  *	[preview]  durable = no
+ *	[servers]  commands = /usr/bin/node /opt/tools/server      allow_private = no
+ *	[secrets]  key_file = /etc/admitd/secrets.key
  *
  * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
  */
@@ -33,6 +35,9 @@ struct config {
 	char *state;     /* owned; NULL: the file doesn't say it */
 	struct config_list hosts;
 	struct config_list roots;
+	struct config_list commands; /* that may be run to check a tool server */
+	bool allow_private_servers;
+	char *key_file; /* owned; of sealed credentials; NULL: none */
 	bool allow_self_approval;
 	bool durable_previews;
 };

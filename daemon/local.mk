@@ -7,15 +7,15 @@ liblog_la_SOURCES = %D%/log.c %D%/log.h
 # libdaemon.la: tools that main.c uses, apart so that tests can have them.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
-  %D%/config.c %D%/config.h %D%/options.c %D%/options.h %D%/secret_file.c %D%/secret_file.h
-libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(INIH_CFLAGS)
+  %D%/config.c %D%/config.h %D%/options.c %D%/options.h %D%/sandbox.c %D%/sandbox.h %D%/secret_file.c %D%/secret_file.h
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(INIH_CFLAGS) -DADMITD_LIBEXECDIR='"$(libexecdir)/admitd"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS)
-libdaemon_la_LIBADD = libpolicy.la $(INIH_LIBS)
+libdaemon_la_LIBADD = libconfine.la libpolicy.la $(INIH_LIBS)
 
 sbin_PROGRAMS += admitd
 admitd_SOURCES = %D%/main.c
 admitd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 admitd_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 admitd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
-admitd_LDADD = libdaemon.la libapi.la libhttp.la liblifecycle.la libstore.la libhealth.la liblog.la libpolicy.la \
+admitd_LDADD = libdaemon.la libapi.la libhttp.la liblifecycle.la libstore.la libhealth.la liblog.la libagents.la libpolicy.la \
   $(MHD_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SODIUM_LIBS) $(INIH_LIBS) $(PTHREAD_LIBS)

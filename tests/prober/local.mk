@@ -1,11 +1,14 @@
 # ---- agents and prober: specs, seals, addresses; tool servers that are checked through the real daemon
 if HAVE_CMOCKA
-check_PROGRAMS += test_url_rule test_spec
-TESTS += test_url_rule test_spec
+check_PROGRAMS += test_url_rule test_spec test_address_rule
+TESTS += test_url_rule test_spec test_address_rule
 test_url_rule_SOURCES = tests/unit/test_url_rule.c
 test_url_rule_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_url_rule_LDADD = libagents.la $(CMOCKA_LIBS)
 test_spec_SOURCES = tests/unit/test_spec.c
 test_spec_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
 test_spec_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
+test_address_rule_SOURCES = tests/unit/test_address_rule.c
+test_address_rule_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+test_address_rule_LDADD = libprober.la $(CMOCKA_LIBS)
 endif
