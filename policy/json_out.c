@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,16 +267,15 @@ static void canonical_object(struct json_out *out, const json_t *object)
 	free(keys);
 }
 
-static void canonical_real(struct json_out *out, double value)
+/* jansson writes a real with a fraction or an exponent, shortest at 17 digits, and with a point whatever the locale says. */
+static void canonical_real(struct json_out *out, const json_t *value)
 {
-	char digits[32];
+	char digits[40];
+	size_t len = json_dumpb(value, digits, sizeof(digits), JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 
-	CHECK(isfinite(value));
-	(void)snprintf(digits, sizeof(digits), "%.17g", value);
+	CHECK(len > 0 && len <= sizeof(digits));
 	before_value(out);
-	buf_puts(out->buf, digits);
-	if (!strpbrk(digits, ".e"))
-		buf_puts(out->buf, ".0");
+	buf_add(out->buf, digits, len);
 }
 
 void json_out_canonical(struct json_out *out, const json_t *value)
@@ -299,7 +297,7 @@ void json_out_canonical(struct json_out *out, const json_t *value)
 		json_out_int(out, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		canonical_real(out, json_real_value(value));
+		canonical_real(out, value);
 		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
