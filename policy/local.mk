@@ -25,6 +25,8 @@ libpolicy_la_LIBADD = $(JANSSON_LIBS) $(PCRE2_LIBS) $(SODIUM_LIBS)
 BUILT_SOURCES += %D%/catalog_default_bytes.h
 CLEANFILES += %D%/catalog_default_bytes.h
 EXTRA_DIST += %D%/catalog_default.json
+# Said here too, so that a single target can be made in a fresh tree.
+%D%/libpolicy_la-catalog_default.lo: %D%/catalog_default_bytes.h
 %D%/catalog_default_bytes.h: %D%/catalog_default.json
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
 	  echo 'static const unsigned char catalog_default_json[] = {'; \
