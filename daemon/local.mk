@@ -4,6 +4,11 @@
 noinst_LTLIBRARIES += liblog.la
 liblog_la_SOURCES = %D%/log.c %D%/log.h
 
+# libjobs.la is the pool for long work.
+noinst_LTLIBRARIES += libjobs.la
+libjobs_la_SOURCES = %D%/jobs.c %D%/jobs.h
+libjobs_la_LIBADD = $(PTHREAD_LIBS)
+
 # libdaemon.la: tools that main.c uses, apart so that tests can have them.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \

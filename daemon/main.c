@@ -16,6 +16,7 @@
 #include "daemon/http/api.h"
 #include "daemon/http/server.h"
 #include "daemon/http/token_issue.h"
+#include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/log.h"
 #include "daemon/options.h"
@@ -29,6 +30,8 @@ enum {
 	CATALOG_BYTES = 4 * 1024 * 1024,
 	DRAIN_MS = 20 * 1000,
 	WORK_BYTES = 16 * 1024 * 1024,
+	JOB_THREADS = 2,
+	JOBS_WAITING = 8,
 };
 
 static const char state_usual[] = "./admitd-state";
@@ -376,6 +379,16 @@ static int tell_port(struct admitd *admitd)
 	return 0;
 }
 
+static int start_jobs(struct admitd *admitd)
+{
+	int r = jobs_new(JOB_THREADS, JOBS_WAITING, &admitd->api.jobs);
+
+	if (r == 0)
+		return 0;
+	log_line(LOG_LINE_ERROR, "start", "no thread can be started: %s", strerrordesc_np(-r));
+	return EXIT_FAILURE;
+}
+
 static int start(struct admitd *admitd)
 {
 	int r = take_key(admitd);
@@ -384,6 +397,8 @@ static int start(struct admitd *admitd)
 		r = issue_first(admitd, false);
 	if (r == 0)
 		r = start_lifecycle(admitd);
+	if (r == 0)
+		r = start_jobs(admitd);
 	if (r == 0)
 		r = start_server(admitd);
 	return r == 0 ? tell_port(admitd) : r;
@@ -414,12 +429,14 @@ static void stop(struct admitd *admitd)
 {
 	if (admitd->server != NULL) {
 		http_server_quiesce(admitd->server);
+		jobs_stop(admitd->api.jobs);
 		handoff_wait_stop(&admitd->api.waits);
 		if (!http_server_drain(admitd->server, DRAIN_MS))
 			log_line(LOG_LINE_WARNING, "stop", "some requests took too long and are told to ask again");
 		http_server_stop(admitd->server);
 	}
 	handoff_wait_stop(&admitd->api.waits);
+	jobs_free(admitd->api.jobs);
 	lifecycle_free(admitd->lifecycle);
 	store_close(admitd->store);
 	idempotency_release(&admitd->api.idempotency);

@@ -141,8 +141,11 @@ EXTRA_DIST += %D%/fuzz/replay.sh %D%/fuzz/corpus %D%/fuzz/fuzz_replay.c
 
 # ---- decisions: why, again, and by another catalog
 if HAVE_CMOCKA
-check_PROGRAMS += test_trace
-TESTS += test_trace
+check_PROGRAMS += test_trace test_jobs
+TESTS += test_trace test_jobs
+test_jobs_SOURCES = %D%/unit/test_jobs.c
+test_jobs_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+test_jobs_LDADD = libjobs.la libpolicy.la $(CMOCKA_LIBS) $(PTHREAD_LIBS)
 test_trace_SOURCES = %D%/unit/test_trace.c %D%/lib/decided.c %D%/lib/decided.h
 test_trace_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_trace_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)

@@ -12,6 +12,7 @@
 #include "daemon/http/idempotency.h"
 #include "daemon/http/request.h"
 #include "daemon/http/router.h"
+#include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
 
@@ -21,6 +22,7 @@ struct api {
 	const char *version;
 	struct idempotency idempotency;
 	struct handoff_wait waits;
+	struct jobs *jobs; /* for long work */
 };
 
 /* All tables, for http_config; `*ret_count` of them. */
