@@ -180,6 +180,20 @@ static int set_bool(struct reading *reading, bool *has, bool *ret, const char *v
 	return 1;
 }
 
+static int set_lease(struct reading *reading, const char *value)
+{
+	unsigned seconds = 0;
+
+	if (reading->config->lease_seconds != 0)
+		return refuse(reading, "lease_seconds is given twice");
+	for (const char *digit = value; *digit >= '0' && *digit <= '9' && seconds <= CONFIG_LEASE_MAX; digit++)
+		seconds = 10 * seconds + (unsigned)(*digit - '0');
+	if (value[strspn(value, "0123456789")] != '\0' || seconds == 0 || seconds > CONFIG_LEASE_MAX)
+		return refuse(reading, "lease_seconds is a number from 1 to %d", CONFIG_LEASE_MAX);
+	reading->config->lease_seconds = seconds;
+	return 1;
+}
+
 /* libinih's handler: 1 is fine, 0 a fault of this line. */
 static int set(void *user, const char *section, const char *name, const char *value)
 {
@@ -207,6 +221,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_bool(reading, &reading->has_allow_private, &reading->config->allow_private_servers, value);
 	if (strcmp(key, "secrets.key_file") == 0)
 		return set_key_file(reading, value);
+	if (strcmp(key, "runs.lease_seconds") == 0)
+		return set_lease(reading, value);
 	if (section[0] == '\0')
 		return refuse(reading, "%.60s stands before any [section]", name);
 	return refuse(reading, "there is no setting %.60s in [%.60s]", name, section);

@@ -7,6 +7,7 @@
  *	[preview]  durable = no
  *	[servers]  commands = /usr/bin/node /opt/tools/server      allow_private = no
  *	[secrets]  key_file = /etc/admitd/secrets.key
+ *	[runs]     lease_seconds = 60
  *
  * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
  */
@@ -20,7 +21,7 @@
 
 #include "policy/check.h"
 
-enum { CONFIG_LIST_MAX = 64, CONFIG_LINE_MAX = 190, CONFIG_FILE_MAX = 64 * 1024 };
+enum { CONFIG_LIST_MAX = 64, CONFIG_LINE_MAX = 190, CONFIG_FILE_MAX = 64 * 1024, CONFIG_LEASE_MAX = 3600 };
 
 /* A list of texts, owned. */
 struct config_list {
@@ -40,6 +41,7 @@ struct config {
 	char *key_file; /* owned; of sealed credentials; NULL: none */
 	bool allow_self_approval;
 	bool durable_previews;
+	unsigned lease_seconds; /* 0: the file doesn't say it */
 };
 
 /* Where a file is wrong, and how. */

@@ -291,6 +291,7 @@ static int start_lifecycle(struct admitd *admitd)
 		.root_prefix_count = admitd->config.roots.count,
 		.allow_self_approval = admitd->config.allow_self_approval,
 		.durable_previews = admitd->config.durable_previews,
+		.lease_ms = admitd->config.lease_seconds * INT64_C(1000),
 		.keeps_time = true,
 	};
 	int r = 0;

@@ -231,6 +231,7 @@ CREATE TABLE runs (
 	worker TEXT,
 	token_hash TEXT NOT NULL UNIQUE,
 	lease_expires_at INTEGER NOT NULL,
+	renewals INTEGER NOT NULL DEFAULT 0,         -- of the lease; tells one term from the next
 	decision_id TEXT NOT NULL REFERENCES decisions (id),
 	root_revision INTEGER NOT NULL,
 	claimed_at INTEGER NOT NULL,

@@ -217,6 +217,14 @@ static const char *detail_of(int result)
 	switch (result) {
 	case LIFECYCLE_FORBIDDEN:
 		return "only the run's own token and the token that claimed it may use a run";
+	case LIFECYCLE_NOT_EXECUTOR:
+		return "an operator may rework it, or an executor that ran a package which depends on it";
+	case LIFECYCLE_HAS_DEPENDENTS:
+		return "other packages depend on it; with cascade they go with it";
+	case LIFECYCLE_NOT_RETRYABLE:
+		return "only a failed package is retried";
+	case LIFECYCLE_PROJECT_ARCHIVED:
+		return "the project is archived; it can be read, and taken into use again";
 	case LIFECYCLE_SELF_APPROVAL:
 		return "who contributed to a plan doesn't approve it or what it asks for; somebody else must";
 	case LIFECYCLE_PLAN_REVISION_CONFLICT:
@@ -290,6 +298,10 @@ static void write_members(int result, const struct lifecycle_refusal *refusal, s
 	}
 	if (result == LIFECYCLE_FORBIDDEN || result == LIFECYCLE_SELF_APPROVAL)
 		render_names("roleNeeded", NULL, 0, out);
+	if (result == LIFECYCLE_NOT_EXECUTOR)
+		render_names("roleNeeded", &(struct str){"operator", 8}, 1, out);
+	if (result == LIFECYCLE_HAS_DEPENDENTS)
+		render_names("dependents", refusal->ids, refusal->id_count, out);
 	if (result == LIFECYCLE_RUN_ACTIVE)
 		render_names("runs", refusal->ids, refusal->id_count, out);
 	if (result == LIFECYCLE_GRANT_INSUFFICIENT)
@@ -298,7 +310,7 @@ static void write_members(int result, const struct lifecycle_refusal *refusal, s
 		render_names("notAsked", refusal->ids, refusal->id_count, out);
 	if (result == LIFECYCLE_RUN_ENDED || result == LIFECYCLE_OUTCOME_CONFLICT)
 		json_out_member_str(out, "outcome", refusal->status);
-	if (result == LIFECYCLE_TASK_STATUS || result == LIFECYCLE_PACKAGE_STATUS)
+	if (result == LIFECYCLE_TASK_STATUS || result == LIFECYCLE_PACKAGE_STATUS || result == LIFECYCLE_NOT_RETRYABLE)
 		json_out_member_str(out, "currentStatus", refusal->status);
 	write_current(refusal, out);
 }

@@ -7,7 +7,7 @@
 #include "daemon/lifecycle/project.h"
 #include "policy/text.h"
 
-enum { NAME_CHARACTERS = 240, PATH_CHARACTERS = 4096 };
+enum { NAME_CHARACTERS = 240, PATH_CHARACTERS = 4096, REASON_CHARACTERS = 2000 };
 
 /* Where a project lies on this machine is not everybody's business (4.2). */
 static bool shows_root(const struct http_request *request)
@@ -70,6 +70,57 @@ static int put_project(void *ctx, struct http_request *request, struct http_repl
 	return api_call_start(&putting->call, lifecycle_project_put(api->lifecycle, &putting->put), reply);
 }
 
+/* ---- out of use, and into it again */
+
+struct moving {
+	struct api_call call;
+	struct lifecycle_project_move move;
+};
+
+static void write_moved(struct api_call *call, struct http_reply *reply)
+{
+	const struct lifecycle_project_move *move = &((const struct moving *)call)->move;
+	struct json_out out = http_reply_json(reply, 200);
+
+	render_archived(move, shows_root(call->request), &out);
+}
+
+static int move(struct api *api, struct http_request *request, struct http_reply *reply,
+	int (*function)(struct lifecycle *lifecycle, struct lifecycle_project_move *call))
+{
+	struct moving *moving = ARENA_NEW(&request->arena, struct moving);
+	struct json_place body;
+	struct json_in in;
+	int r = moving != NULL ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = api_call_begin(&moving->call, api, request, &moving->move.call, write_moved, reply);
+	if (r != 0)
+		return API_CALL_ENDED(r);
+	json_in_init(&in, &request->arena);
+	json_in_root(&in, request->json, &body);
+	moving->move.id = http_request_param(request, "id");
+	moving->move.reason = json_in_str(&body, "reason", JSON_OPTIONAL | JSON_NULLABLE, REASON_CHARACTERS);
+	json_in_end(&body);
+	if (!json_in_ok(&in)) {
+		http_reply_faults(reply, request, &in);
+		return api_call_drop(&moving->call, 0);
+	}
+	return api_call_start(&moving->call, function(api->lifecycle, &moving->move), reply);
+}
+
+static int post_archive(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	return move(ctx, request, reply, lifecycle_project_archive);
+}
+
+static int post_unarchive(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	return move(ctx, request, reply, lifecycle_project_unarchive);
+}
+
+/* ---- reading */
+
 static int get_project(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct api *api = ctx;
@@ -128,6 +179,8 @@ static int list_servers(void *ctx, struct http_request *request, struct http_rep
 
 static const struct http_route rows[] = {
 	{HTTP_PUT, "/v1/projects/{id}", AUTH_OPERATOR, HTTP_NEEDS_BODY | HTTP_WRITES, 0, put_project},
+	{HTTP_POST, "/v1/projects/{id}/archive", AUTH_ADMIN, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0, post_archive},
+	{HTTP_POST, "/v1/projects/{id}/unarchive", AUTH_ADMIN, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0, post_unarchive},
 	{HTTP_GET, "/v1/projects/{id}", 0, 0, 0, get_project},
 	{HTTP_GET, "/v1/projects", 0, 0, 0, list_projects},
 	{HTTP_GET, "/v1/projects/{id}/servers", 0, 0, 0, list_servers},

@@ -1,9 +1,10 @@
-/* Runs: finding them, and their outcome (chapter 2.5). */
+/* Runs: finding them, their lease, and their outcome (chapter 2.5). */
 #include <errno.h>
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
 #include "daemon/http/render.h"
+#include "daemon/lifecycle/heartbeat.h"
 #include "daemon/lifecycle/outcome.h"
 
 enum { SUMMARY_CHARACTERS = 4000 };
@@ -21,7 +22,7 @@ static int get_run(void *ctx, struct http_request *request, struct http_reply *r
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
-	render_run(&run, &out);
+	render_run(&run, reader.lifecycle, &out);
 	return 0;
 }
 
@@ -61,9 +62,58 @@ static int list_runs(void *ctx, struct http_request *request, struct http_reply 
 		return api_call_refuse_view(reply, request, r);
 	shown = api_list_open(&list, found.count);
 	for (size_t i = 0; i < shown; i++)
-		render_run_line(&found.items[i], &list.out);
+		render_run_line(&found.items[i], reader.lifecycle, &list.out);
 	api_list_close_sequence(&list, found.count > shown, shown > 0 ? found.items[shown - 1].sequence : 0);
 	return 0;
+}
+
+/* Whether the request may name this run at all: a run's token knows no other run. False: it is answered. */
+static bool names_run(struct http_request *request, struct str run, struct http_reply *reply)
+{
+	if (request->token.run.bytes == NULL || str_equal(request->token.run, run))
+		return true;
+	api_call_refuse(reply, request, LIFECYCLE_NOT_FOUND, NULL);
+	return false;
+}
+
+/* ---- the lease */
+
+struct renewing {
+	struct api_call call;
+	struct lifecycle_heartbeat heartbeat;
+};
+
+static void write_renewed(struct api_call *call, struct http_reply *reply)
+{
+	struct json_out out = http_reply_json(reply, 200);
+
+	render_heartbeat(&((const struct renewing *)call)->heartbeat, &out);
+}
+
+static int post_heartbeat(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct renewing *renewing = ARENA_NEW(&request->arena, struct renewing);
+	struct json_place body;
+	struct json_in in;
+	int r = renewing != NULL ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = api_call_begin(&renewing->call, api, request, &renewing->heartbeat.call, write_renewed, reply);
+	if (r != 0)
+		return API_CALL_ENDED(r);
+	renewing->heartbeat.run = http_request_param(request, "id");
+	renewing->heartbeat.has_run_token = request->token.run.bytes != NULL;
+	if (!names_run(request, renewing->heartbeat.run, reply))
+		return api_call_drop(&renewing->call, 0);
+	json_in_init(&in, &request->arena);
+	json_in_root(&in, request->json, &body);
+	json_in_end(&body);
+	if (!json_in_ok(&in)) {
+		http_reply_faults(reply, request, &in);
+		return api_call_drop(&renewing->call, 0);
+	}
+	return api_call_start(&renewing->call, lifecycle_renew(api->lifecycle, &renewing->heartbeat), reply);
 }
 
 /* ---- the outcome */
@@ -105,11 +155,8 @@ static int post_outcome(void *ctx, struct http_request *request, struct http_rep
 		return API_CALL_ENDED(r);
 	ending->outcome.run = http_request_param(request, "id");
 	ending->outcome.has_run_token = request->token.run.bytes != NULL;
-	/* A run's token knows no other run. */
-	if (ending->outcome.has_run_token && !str_equal(request->token.run, ending->outcome.run)) {
-		api_call_refuse(reply, request, LIFECYCLE_NOT_FOUND, NULL);
+	if (!names_run(request, ending->outcome.run, reply))
 		return api_call_drop(&ending->call, 0);
-	}
 	json_in_init(&in, &request->arena);
 	json_in_root(&in, request->json, &body);
 	read_outcome(&body, &ending->outcome);
@@ -123,6 +170,8 @@ static int post_outcome(void *ctx, struct http_request *request, struct http_rep
 static const struct http_route rows[] = {
 	{HTTP_GET, "/v1/runs", 0, 0, 0, list_runs},
 	{HTTP_GET, "/v1/runs/{id}", 0, HTTP_RUN_TOKEN, 0, get_run},
+	{HTTP_POST, "/v1/runs/{id}/heartbeat", AUTH_EXECUTOR, HTTP_OPTIONAL_BODY | HTTP_WRITES | HTTP_RUN_TOKEN, 0,
+		post_heartbeat},
 	{HTTP_POST, "/v1/runs/{id}/outcome", AUTH_EXECUTOR, HTTP_NEEDS_BODY | HTTP_WRITES | HTTP_RUN_TOKEN, 0,
 		post_outcome},
 };

@@ -1,4 +1,4 @@
-/* Plans: submitting them, and reading tasks. */
+/* Plans: submitting them, reading tasks, and what people do to them beside approving (chapter 2.2). */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,10 @@
 #include "daemon/http/api_list.h"
 #include "daemon/http/render.h"
 #include "daemon/http/text_table.h"
+#include "daemon/lifecycle/move.h"
 #include "daemon/lifecycle/plan.h"
+
+enum { REASON_CHARACTERS = 2000 };
 
 struct planning {
 	struct api_call call;
@@ -97,6 +100,82 @@ static int put_task(void *ctx, struct http_request *request, struct http_reply *
 	return api_call_start(&planning->call, lifecycle_plan_put(api->lifecycle, &planning->put), reply);
 }
 
+/* ---- rejecting, sending back, cancelling */
+
+struct moving {
+	struct api_call call;
+	struct lifecycle_task_move move;
+};
+
+typedef int move_fn(struct lifecycle *lifecycle, struct lifecycle_task_move *call);
+
+static void write_moved_as(struct api_call *call, unsigned part, struct http_reply *reply)
+{
+	const struct lifecycle_task_move *move = &((const struct moving *)call)->move;
+	struct json_out out = http_reply_json(reply, 200);
+
+	render_task(&move->view, RENDER_TASK_STORY | part, move->ended, move->ended_count, &call->request->token, &out);
+	http_reply_etag(reply, move->view.row.plan_revision);
+}
+
+static void write_rejected(struct api_call *call, struct http_reply *reply)
+{
+	write_moved_as(call, 0, reply);
+}
+
+static void write_sent_back(struct api_call *call, struct http_reply *reply)
+{
+	write_moved_as(call, RENDER_TASK_SUPERSEDED, reply);
+}
+
+static void write_cancelled(struct api_call *call, struct http_reply *reply)
+{
+	write_moved_as(call, RENDER_TASK_CANCELLED, reply);
+}
+
+/* Who rejects a plan or sends it back has read it; a task is also cancelled whatever its plan is. */
+static int move(struct api *api, struct http_request *request, struct http_reply *reply, move_fn *function,
+	api_call_write_fn *write)
+{
+	struct moving *moving = ARENA_NEW(&request->arena, struct moving);
+	bool is_cancelled = function == lifecycle_cancel_task;
+	struct json_place body;
+	struct json_in in;
+	int r = moving != NULL ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = api_call_begin(&moving->call, api, request, &moving->move.call, write, reply);
+	if (r != 0)
+		return API_CALL_ENDED(r);
+	json_in_init(&in, &request->arena);
+	json_in_root(&in, request->json, &body);
+	moving->move.task = http_request_param(request, "id");
+	moving->move.plan_revision =
+		json_in_revision(&body, "planRevision", is_cancelled ? JSON_OPTIONAL : JSON_REQUIRED);
+	moving->move.reason = json_in_str(&body, "reason", JSON_OPTIONAL | JSON_NULLABLE, REASON_CHARACTERS);
+	json_in_end(&body);
+	if (!json_in_ok(&in)) {
+		http_reply_faults(reply, request, &in);
+		return api_call_drop(&moving->call, 0);
+	}
+	return api_call_start(&moving->call, function(api->lifecycle, &moving->move), reply);
+}
+
+static int post_rejection(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	return move(ctx, request, reply, lifecycle_reject, write_rejected);
+}
+
+static int post_changes(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	return move(ctx, request, reply, lifecycle_request_changes, write_sent_back);
+}
+
+static int post_cancellation(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	return move(ctx, request, reply, lifecycle_cancel_task, write_cancelled);
+}
+
 /* ---- reading */
 
 static int get_task(void *ctx, struct http_request *request, struct http_reply *reply)
@@ -164,6 +243,11 @@ static int list_tasks(void *ctx, struct http_request *request, struct http_reply
 
 static const struct http_route rows[] = {
 	{HTTP_PUT, "/v1/tasks/{id}", AUTH_PLANNER, HTTP_NEEDS_BODY | HTTP_WRITES, HTTP_DOCUMENT_MAX, put_task},
+	{HTTP_POST, "/v1/tasks/{id}/rejection", AUTH_APPROVER, HTTP_NEEDS_BODY | HTTP_WRITES, 0, post_rejection},
+	{HTTP_POST, "/v1/tasks/{id}/changes", AUTH_APPROVER | AUTH_OPERATOR, HTTP_NEEDS_BODY | HTTP_WRITES, 0,
+		post_changes},
+	{HTTP_POST, "/v1/tasks/{id}/cancellation", AUTH_OPERATOR, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0,
+		post_cancellation},
 	{HTTP_GET, "/v1/tasks/{id}", 0, 0, 0, get_task},
 	{HTTP_GET, "/v1/tasks", 0, 0, 0, list_tasks},
 };

@@ -9,7 +9,10 @@
 #include "daemon/http/auth.h"
 #include "daemon/http/reply.h"
 #include "daemon/lifecycle/grant.h"
+#include "daemon/lifecycle/heartbeat.h"
+#include "daemon/lifecycle/move.h"
 #include "daemon/lifecycle/outcome.h"
+#include "daemon/lifecycle/project.h"
 #include "daemon/lifecycle/recovery.h"
 #include "daemon/lifecycle/surface.h"
 #include "daemon/lifecycle/view.h"
@@ -32,11 +35,13 @@ void render_state(const struct lifecycle_state *state, struct json_out *out);
 enum render_task_part {
 	RENDER_TASK_SUPERSEDED = 1 << 0, /* what left the plan with this change */
 	RENDER_TASK_ACTIONS = 1 << 1,
+	RENDER_TASK_CANCELLED = 1 << 2, /* what was cancelled with this change */
+	RENDER_TASK_STORY = 1 << 3,     /* who set the status, when and why */
 };
 
-/* A task with its packages; `superseded` with that part. */
-void render_task(const struct lifecycle_task *task, unsigned parts, const struct str *superseded,
-	size_t superseded_count, const struct auth_token *token, struct json_out *out);
+/* A task with its packages; `ended` (ids of packages) with RENDER_TASK_SUPERSEDED or RENDER_TASK_CANCELLED. */
+void render_task(const struct lifecycle_task *task, unsigned parts, const struct str *ended, size_t ended_count,
+	const struct auth_token *token, struct json_out *out);
 /* One line of a list. */
 void render_task_line(const struct store_task *task, struct json_out *out);
 
@@ -54,6 +59,9 @@ void render_package_part(
 	const char *key, const struct lifecycle_package *package, unsigned parts, struct json_out *out);
 /* A package by itself. */
 void render_package(const struct lifecycle_package *package, const struct auth_token *token, struct json_out *out);
+
+/* What cancelling, retrying or reworking a package answers. */
+void render_package_move(const struct lifecycle_package_move *move, struct json_out *out);
 
 /* ---- render_judged.c: decisions as the surfaces answer them */
 
@@ -75,8 +83,10 @@ void render_held(const struct lifecycle_judged *judged, const struct auth_token 
 /* What the claim of a handoff answers, without the run's token. */
 void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out);
 void render_outcome(const struct lifecycle_outcome *outcome, struct json_out *out);
-void render_run(const struct lifecycle_run *run, struct json_out *out);
-void render_run_line(const struct store_run *run, struct json_out *out);
+void render_heartbeat(const struct lifecycle_heartbeat *heartbeat, struct json_out *out);
+/* The lifecycle says how long a lease is. */
+void render_run(const struct lifecycle_run *run, const struct lifecycle *lifecycle, struct json_out *out);
+void render_run_line(const struct store_run *run, const struct lifecycle *lifecycle, struct json_out *out);
 
 /* ---- render_grant.c */
 
@@ -88,6 +98,8 @@ void render_granted(const struct lifecycle_grant *granted, struct json_out *out)
 
 /* `shows_root`: the path itself, for those who may see it (4.2). `age_at`: the time by which ages are told. */
 void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out);
+/* The same after archiving or the contrary, with the tasks that were cancelled. */
+void render_archived(const struct lifecycle_project_move *move, bool shows_root, struct json_out *out);
 void render_project_line(const struct store_project *project, bool shows_root, struct json_out *out);
 void render_health(const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_server(const struct store_server *server, struct json_out *out);

@@ -66,9 +66,9 @@ void render_server(const struct store_server *server, struct json_out *out)
 	json_out_end_object(out);
 }
 
-void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out)
+static void write_members(
+	const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out)
 {
-	json_out_begin_object(out);
 	write_head(&project->row, shows_root, out);
 	if (project->has_grant)
 		render_grant("grant", &project->grant, out);
@@ -84,6 +84,20 @@ void render_project(const struct lifecycle_project *project, bool shows_root, in
 	for (size_t i = 0; i < project->servers.count; i++)
 		render_server(&project->servers.items[i], out);
 	json_out_end_array(out);
+}
+
+void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_members(project, shows_root, age_at, out);
+	json_out_end_object(out);
+}
+
+void render_archived(const struct lifecycle_project_move *move, bool shows_root, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_members(&move->view, shows_root, move->call.now, out);
+	render_names("cancelled", move->cancelled, move->cancelled_count, out);
 	json_out_end_object(out);
 }
 

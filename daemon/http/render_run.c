@@ -43,7 +43,7 @@ static void write_grants(const struct lifecycle_run *run, struct json_out *out)
 	json_out_end_array(out);
 }
 
-static void write_lease(const struct store_run *row, struct json_out *out)
+static void write_lease(const struct store_run *row, const struct lifecycle *lifecycle, struct json_out *out)
 {
 	json_out_key(out, "lease");
 	if (row->outcome != STORE_RUN_LIVE) {
@@ -52,8 +52,8 @@ static void write_lease(const struct store_run *row, struct json_out *out)
 	}
 	json_out_begin_object(out);
 	time_text_member(out, "expiresAt", row->lease_expires_at);
-	json_out_member_int(out, "seconds", LEASE_SECONDS);
-	json_out_member_int(out, "renewAfterSeconds", LEASE_RENEW_SECONDS);
+	json_out_member_int(out, "seconds", lifecycle_lease_seconds(lifecycle));
+	json_out_member_int(out, "renewAfterSeconds", lifecycle_renew_seconds(lifecycle));
 	json_out_end_object(out);
 }
 
@@ -82,22 +82,22 @@ static void write_story(const struct store_run *row, struct json_out *out)
 	time_text_member(out, "endedAt", row->ended_at);
 }
 
-void render_run(const struct lifecycle_run *run, struct json_out *out)
+void render_run(const struct lifecycle_run *run, const struct lifecycle *lifecycle, struct json_out *out)
 {
 	json_out_begin_object(out);
 	write_head(&run->row, out);
 	json_out_member_str(out, "packageLabel", run->package_label);
 	write_grants(run, out);
-	write_lease(&run->row, out);
+	write_lease(&run->row, lifecycle, out);
 	write_story(&run->row, out);
 	json_out_end_object(out);
 }
 
-void render_run_line(const struct store_run *run, struct json_out *out)
+void render_run_line(const struct store_run *run, const struct lifecycle *lifecycle, struct json_out *out)
 {
 	json_out_begin_object(out);
 	write_head(run, out);
-	write_lease(run, out);
+	write_lease(run, lifecycle, out);
 	write_story(run, out);
 	json_out_end_object(out);
 }
@@ -164,7 +164,7 @@ void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out)
 	json_out_begin_object(out);
 	write_head(&handoff->run.row, out);
 	write_grants(&handoff->run, out);
-	write_lease(&handoff->run.row, out);
+	write_lease(&handoff->run.row, handoff->call.lifecycle, out);
 	json_out_end_object(out);
 	render_package_part("package", &handoff->view, RENDER_PACKAGE_AGENT, out);
 	write_given(handoff, out);
@@ -172,6 +172,17 @@ void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out)
 	json_out_member_raw(out, "aggregate", judged->aggregate);
 	json_out_member_raw(out, "health", handoff->health);
 	write_links(handoff->run.row.id, out);
+	json_out_end_object(out);
+}
+
+void render_heartbeat(const struct lifecycle_heartbeat *heartbeat, struct json_out *out)
+{
+	json_out_begin_object(out);
+	json_out_key(out, "run");
+	json_out_begin_object(out);
+	write_head(&heartbeat->run_view.row, out);
+	write_lease(&heartbeat->run_view.row, heartbeat->call.lifecycle, out);
+	json_out_end_object(out);
 	json_out_end_object(out);
 }
 

@@ -83,6 +83,20 @@ void render_package(const struct lifecycle_package *package, const struct auth_t
 	json_out_end_object(out);
 }
 
+void render_package_move(const struct lifecycle_package_move *move, struct json_out *out)
+{
+	json_out_begin_object(out);
+	render_package_part(
+		"package", &move->view, RENDER_PACKAGE_ATTEMPTS | RENDER_PACKAGE_LEFT | RENDER_PACKAGE_HOLD, out);
+	render_names("along", move->along, move->along_count, out);
+	json_out_key(out, "task");
+	json_out_begin_object(out);
+	json_out_member_str(out, "id", move->task.id);
+	json_out_member_text(out, "status", store_task_status_text(move->task.status));
+	json_out_end_object(out);
+	json_out_end_object(out);
+}
+
 /* A link to a route of this task, if there is such a route. */
 static void write_link(
 	const char *name, enum http_method method, const char *pattern, struct str task, struct json_out *out)
@@ -125,8 +139,8 @@ static void write_story(const struct store_task *task, struct json_out *out)
 	time_text_member(out, "approvedAt", task->approved_at);
 }
 
-void render_task(const struct lifecycle_task *task, unsigned parts, const struct str *superseded,
-	size_t superseded_count, const struct auth_token *token, struct json_out *out)
+void render_task(const struct lifecycle_task *task, unsigned parts, const struct str *ended, size_t ended_count,
+	const struct auth_token *token, struct json_out *out)
 {
 	json_out_begin_object(out);
 	write_head(&task->row, out);
@@ -138,9 +152,12 @@ void render_task(const struct lifecycle_task *task, unsigned parts, const struct
 			out);
 	json_out_end_array(out);
 	if (parts & RENDER_TASK_SUPERSEDED)
-		render_names("superseded", superseded, superseded_count, out);
-	if (parts & RENDER_TASK_ACTIONS) {
+		render_names("superseded", ended, ended_count, out);
+	if (parts & RENDER_TASK_CANCELLED)
+		render_names("cancelled", ended, ended_count, out);
+	if (parts & (RENDER_TASK_ACTIONS | RENDER_TASK_STORY))
 		write_story(&task->row, out);
+	if (parts & RENDER_TASK_ACTIONS) {
 		json_out_key(out, "actions");
 		actions_write(&task->actions, token, api_has_route, out);
 	}

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "daemon/lifecycle/asked.h"
+#include "daemon/lifecycle/due.h"
 #include "daemon/lifecycle/due_timer.h"
+#include "daemon/lifecycle/lease_timer.h"
 
 /* What `run` of a store operation answers to have it taken back; its refusal is in the call. */
 enum { TAKE_BACK = 1000 };
@@ -33,6 +35,17 @@ int call_store_result(int store_result)
 	}
 }
 
+/* Time first (2.1): a writer writes down what it did, a reader has it written. */
+static int run_after_due(struct store_tx *tx, struct lifecycle_call *call)
+{
+	bool is_waiting = false;
+	int r = call->is_read ? due_is_waiting(tx, call->now, &is_waiting) : due_write(tx, call->lifecycle, call->now);
+
+	if (r != 0)
+		return r;
+	return is_waiting ? CALL_DUE_FIRST : call->run(tx, call);
+}
+
 static int run_once(struct store_tx *tx, void *arg)
 {
 	struct lifecycle_call *call = arg;
@@ -43,7 +56,8 @@ static int run_once(struct store_tx *tx, void *arg)
 	call->refusal = (struct lifecycle_refusal){.revision = -1};
 	call->is_kept = false;
 	call->due_at = 0;
-	r = call->run(tx, call);
+	call->lease_run = (struct str){0};
+	r = run_after_due(tx, call);
 	if (r == 0 && !call->is_dry && !call->is_read && call->record != NULL) {
 		r = call->record(tx, call);
 		if (r > 0)
@@ -62,6 +76,8 @@ static int result_of(struct lifecycle_call *call, int store_result)
 		return call_store_result(store_result);
 	if (call->due_at != 0 && store_result == 0)
 		due_timer_tell(call->lifecycle, call->due_at);
+	if (call->lease_run.bytes != NULL && store_result == 0)
+		lease_timer_note(call->lifecycle, call->lease_run, call->lease_renewals);
 	if (call->result == CALL_INPUTS_CHANGED) {
 		atomic_fetch_add(&call->lifecycle->inputs_changed, 1);
 		if (++call->conflicts >= CONFLICT_LIMIT)
@@ -72,7 +88,7 @@ static int result_of(struct lifecycle_call *call, int store_result)
 
 static bool is_again(int result)
 {
-	return result == CALL_ASK_HEALTH || result == CALL_INPUTS_CHANGED;
+	return result == CALL_ASK_HEALTH || result == CALL_INPUTS_CHANGED || result == CALL_DUE_FIRST;
 }
 
 /* After `done` the call may be gone. */
@@ -133,9 +149,17 @@ static int attempt(struct lifecycle_call *call)
 	return store_submit(call->lifecycle->store, &call->op);
 }
 
+/* What must be done before the next try, outside its transaction. */
+static int make_ready(struct lifecycle_call *call)
+{
+	int r = call->result == CALL_DUE_FIRST ? due_catch_up(call->lifecycle) : 0;
+
+	return r != 0 ? r : call->prepare(call);
+}
+
 static void work(struct lifecycle_call *call)
 {
-	int r = call->prepare(call);
+	int r = make_ready(call);
 
 	if (r != 0) {
 		end(call, r);
@@ -202,7 +226,7 @@ void call_worker_stop(struct lifecycle *lifecycle)
 static int wait_for_it(struct lifecycle_call *call, bool prepares_first)
 {
 	struct store *store = call->lifecycle->store;
-	int r = prepares_first ? call->prepare(call) : 0;
+	int r = prepares_first ? make_ready(call) : 0;
 
 	while (r == 0) {
 		call->now = lifecycle_now(call->lifecycle);
@@ -211,7 +235,7 @@ static int wait_for_it(struct lifecycle_call *call, bool prepares_first)
 				      : store_call(store, call->arena, run_once, call));
 		if (!is_again(r))
 			break;
-		r = call->prepare(call);
+		r = make_ready(call);
 	}
 	if (call->finish != NULL)
 		r = call->finish(call, r);

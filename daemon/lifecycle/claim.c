@@ -38,7 +38,7 @@ static int write_run(struct world *world, const struct store_package *row, const
 		.package = row->id,
 		.attempt = row->attempts + 1,
 		.claimed_by = world->call->actor,
-		.lease_expires_at = world->call->now + LEASE_SECONDS * INT64_C(1000),
+		.lease_expires_at = world->call->now + world->lifecycle->lease_ms,
 		.decision = verdict->decision_id,
 		.root_revision = world->project.root_revision,
 		.claimed_at = world->call->now,
@@ -53,6 +53,8 @@ static int write_run(struct world *world, const struct store_package *row, const
 	if (run.token_hash.bytes == NULL)
 		return -ENOMEM;
 	handoff->run.row = run;
+	world->call->lease_run = run.id;
+	world->call->lease_renewals = 0;
 	return call_store_result(store_run_insert(world->tx, &run));
 }
 

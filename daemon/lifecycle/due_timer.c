@@ -3,67 +3,14 @@
 #include <errno.h>
 #include <time.h>
 
-#include "daemon/lifecycle/call.h"
-#include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/due.h"
 #include "daemon/store/grant.h"
-#include "policy/cleanup.h"
 
 enum {
-	DUE_ARENA_BYTES = 256 * 1024 * 1024,
-	DUE_PAGE = 500,
+	DUE_ARENA_BYTES = 1024 * 1024,
 	DUE_LONGEST_MS = 60 * 1000, /* a clock that is set on is noticed by then */
 	DUE_AGAIN_MS = 1000,        /* after a store that could not be read or written */
 };
-
-struct due_call {
-	struct lifecycle_call call;
-	struct str project;
-};
-
-/* ---- what is due in one project */
-
-static int append_all(struct world *world, size_t *ret_count)
-{
-	struct store_due_list list = {0};
-	int r = call_store_result(store_due_list(world->tx, world->project.id, world->call->now, DUE_PAGE, &list));
-
-	for (size_t i = 0; r == 0 && i < list.count; i++) {
-		list.items[i].at = world->call->now;
-		r = store_due_append(world->tx, &list.items[i]);
-		/* The very end was written before: a row that was reported again ends at the same time. */
-		r = r == STORE_CONFLICT ? 0 : call_store_result(r);
-	}
-	*ret_count = list.count;
-	return r;
-}
-
-static int run_project(struct store_tx *tx, struct lifecycle_call *call)
-{
-	CLEANUP(world_close) struct world world = {0};
-	size_t count = 0;
-	int r = world_open(tx, call, ((struct due_call *)call)->project, &world);
-
-	if (r == 0)
-		r = append_all(&world, &count);
-	if (r != 0 || count == 0)
-		return r;
-	r = world_reread(&world);
-	return r != 0 ? r : reconcile_project(&world, &(struct reconcile_scope){0}, NULL);
-}
-
-static int write_project(struct lifecycle *lifecycle, struct str project)
-{
-	struct arena arena;
-	struct due_call call = {.call.arena = &arena, .project = project};
-	int r = 0;
-
-	arena_init(&arena, DUE_ARENA_BYTES);
-	r = call_write(lifecycle, &call.call, run_project);
-	arena_release(&arena);
-	return r;
-}
-
-/* ---- all of them */
 
 static int read_next(struct store_tx *tx, void *arg)
 {
@@ -82,14 +29,13 @@ static int write_due(struct lifecycle *lifecycle, int64_t *ret_next)
 
 		arena_init(&arena, DUE_ARENA_BYTES);
 		r = store_read(lifecycle->store, &arena, read_next, &due);
+		arena_release(&arena);
 		if (r == 0 && due.due_at > lifecycle_now(lifecycle)) {
 			*ret_next = due.due_at;
-			arena_release(&arena);
 			return 0;
 		}
 		if (r == 0)
-			r = write_project(lifecycle, due.project);
-		arena_release(&arena);
+			r = due_catch_up(lifecycle);
 	}
 	return r == STORE_ABSENT ? 0 : r;
 }

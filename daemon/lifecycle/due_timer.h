@@ -1,7 +1,6 @@
-/* due_timer.h - time is written down (chapter 2.1); not for other rooms.
+/* due_timer.h - time is written down when it is due, though nobody calls (chapter 2.1); not for other rooms.
  *
- * The end of a grant, and of a reported health row, becomes a record when it is due, and its project is reconciled in the same
- * transaction. One thread waits for the next end; the clock is only read here, to see whether it has come.
+ * One thread waits for the next end and has it written by due.h; the clock is only read here, to see whether it has come.
  */
 #ifndef ADMITD_DAEMON_LIFECYCLE_DUE_TIMER_H
 #define ADMITD_DAEMON_LIFECYCLE_DUE_TIMER_H

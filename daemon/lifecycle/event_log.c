@@ -47,6 +47,12 @@ int event_log_end(struct event_log *event)
 int event_log_package_status(struct world *world, const struct store_package *row, enum package_status before,
 	enum package_status after, struct str run)
 {
+	return event_log_package_move(world, row, before, after, run, (struct str){0});
+}
+
+int event_log_package_move(struct world *world, const struct store_package *row, enum package_status before,
+	enum package_status after, struct str run, struct str reason)
+{
 	struct event_log event;
 
 	if (before == after)
@@ -59,6 +65,8 @@ int event_log_package_status(struct world *world, const struct store_package *ro
 	json_out_member_str(&event.out, "label", row->label);
 	if (run.bytes != NULL)
 		json_out_member_str(&event.out, "run", run);
+	if (reason.bytes != NULL)
+		json_out_member_str(&event.out, "reason", reason);
 	return event_log_end(&event);
 }
 

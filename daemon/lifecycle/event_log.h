@@ -23,6 +23,9 @@ int event_log_end(struct event_log *event) MUST_USE;
 /* `package.status`, unless before and after are the same. `run` may be absent. */
 int event_log_package_status(struct world *world, const struct store_package *row, enum package_status before,
 	enum package_status after, struct str run) MUST_USE;
+/* The same of what a person did to it; `reason` may be absent. */
+int event_log_package_move(struct world *world, const struct store_package *row, enum package_status before,
+	enum package_status after, struct str run, struct str reason) MUST_USE;
 /* `task.status`; `has_before` false: the task is new. `reason` may be absent. */
 int event_log_task_status(struct world *world, const struct store_task *task, bool has_before,
 	enum store_task_status before, struct str reason) MUST_USE;

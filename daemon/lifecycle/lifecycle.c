@@ -8,6 +8,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/due_timer.h"
+#include "daemon/lifecycle/lease_timer.h"
 #include "daemon/lifecycle/lifecycle_inner.h"
 #include "daemon/lifecycle/preview_log.h"
 #include "daemon/lifecycle/rejudge.h"
@@ -21,6 +22,7 @@ const char *lifecycle_result_code(int result)
 	static const char *const codes[LIFECYCLE_RESULT_COUNT] = {
 		[LIFECYCLE_INVALID_DOCUMENT] = "invalid_document",
 		[LIFECYCLE_FORBIDDEN] = "forbidden",
+		[LIFECYCLE_NOT_EXECUTOR] = "forbidden",
 		[LIFECYCLE_SELF_APPROVAL] = "self_approval",
 		[LIFECYCLE_NOT_FOUND] = "not_found",
 		[LIFECYCLE_ADMISSION_BLOCKED] = "admission_blocked",
@@ -36,6 +38,8 @@ const char *lifecycle_result_code(int result)
 		[LIFECYCLE_RUN_ACTIVE] = "run_active",
 		[LIFECYCLE_RUN_ENDED] = "run_ended",
 		[LIFECYCLE_OUTCOME_CONFLICT] = "outcome_conflict",
+		[LIFECYCLE_HAS_DEPENDENTS] = "has_dependents",
+		[LIFECYCLE_NOT_RETRYABLE] = "not_retryable",
 		[LIFECYCLE_PROJECT_ARCHIVED] = "project_archived",
 		[LIFECYCLE_TASK_EXISTS] = "task_exists",
 		[LIFECYCLE_STALE_OBSERVATION] = "stale_observation",
@@ -64,13 +68,36 @@ bool lifecycle_scope_has(const struct lifecycle_scope *scope, struct str project
 	return false;
 }
 
-static int64_t system_clock_ms(void *arg)
+static int64_t read_clock_ms(clockid_t clock)
 {
 	struct timespec now;
 
-	(void)arg;
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t system_clock_ms(void *arg)
+{
+	(void)arg;
+	return read_clock_ms(CLOCK_REALTIME);
+}
+
+static int64_t system_monotonic_ms(void *arg)
+{
+	(void)arg;
+	return read_clock_ms(CLOCK_MONOTONIC);
+}
+
+int64_t lifecycle_lease_seconds(const struct lifecycle *lifecycle)
+{
+	return lifecycle->lease_ms / 1000;
+}
+
+int64_t lifecycle_renew_seconds(const struct lifecycle *lifecycle)
+{
+	int64_t third = lifecycle_lease_seconds(lifecycle) / 3;
+
+	return third > 0 ? third : 1;
 }
 
 int64_t lifecycle_now(struct lifecycle *lifecycle)
@@ -260,7 +287,10 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 	lifecycle->durable_previews = config->durable_previews;
 	lifecycle->max_age_ms = config->max_age_ms != 0 ? config->max_age_ms : MAX_AGE_MS;
 	lifecycle->clock_ms = config->clock_ms != NULL ? config->clock_ms : system_clock_ms;
+	lifecycle->monotonic_ms = config->monotonic_ms != NULL ? config->monotonic_ms : system_monotonic_ms;
 	lifecycle->clock_arg = config->clock_arg;
+	lifecycle->lease_ms = config->lease_ms != 0 ? config->lease_ms : LEASE_USUAL_MS;
+	lease_timer_init(lifecycle);
 	memcpy(lifecycle->run_token_key, config->run_token_key, sizeof(lifecycle->run_token_key));
 	lifecycle->cache = package_cache_new(config->cache_bytes != 0 ? config->cache_bytes : CACHE_BYTES);
 	lifecycle->previews = preview_log_new(lifecycle);
@@ -283,7 +313,11 @@ static int start(struct lifecycle *lifecycle, const struct lifecycle_config *con
 		r = start_catalog(lifecycle, config->catalog, &is_new, ret_fault);
 	if (r == 0 && is_new)
 		r = rejudge_all(lifecycle);
-	return r == 0 && config->keeps_time ? due_timer_start(lifecycle) : r;
+	if (r == 0)
+		r = lease_timer_renew_all(lifecycle);
+	if (r == 0 && config->keeps_time)
+		r = due_timer_start(lifecycle);
+	return r == 0 && config->keeps_time ? lease_timer_start(lifecycle) : r;
 }
 
 int lifecycle_new(const struct lifecycle_config *config, struct lifecycle **ret, struct catalog_fault *ret_fault)
@@ -303,8 +337,10 @@ void lifecycle_free(struct lifecycle *lifecycle)
 {
 	if (lifecycle == NULL)
 		return;
+	lease_timer_stop(lifecycle);
 	due_timer_stop(lifecycle);
 	call_worker_stop(lifecycle);
+	lease_timer_release(lifecycle);
 	preview_log_free(lifecycle->previews);
 	package_cache_free(lifecycle->cache);
 	while (lifecycle->catalogs != NULL) {

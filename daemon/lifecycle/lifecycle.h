@@ -2,7 +2,7 @@
  *
  * The room knows no HTTP: an operation is a struct with a typed request and a typed outcome; http turns a body into the one and
  * the other into an answer. It may use daemon/store, daemon/health and policy. It prints nothing. Other headers of this room
- * hold the operations: plan.h, project.h, surface.h, grant.h, outcome.h, report.h, and read views in view.h.
+ * hold the operations: plan.h, project.h, surface.h, grant.h, outcome.h, move.h, report.h, and read views in view.h.
  *
  * Calls. Every operation begins with a `struct lifecycle_call`. The caller owns the struct, what the request points to, and the
  * arena, until the end of the call; the outcome lives in that arena, which the lifecycle resets before it writes there, so
@@ -37,6 +37,7 @@ enum lifecycle_result {
 	LIFECYCLE_DONE = 0,
 	LIFECYCLE_INVALID_DOCUMENT,       /* refusal.faults */
 	LIFECYCLE_FORBIDDEN,              /* not the run's token and not who claimed it */
+	LIFECYCLE_NOT_EXECUTOR,           /* no operator, and ran nothing that depends on the package */
 	LIFECYCLE_SELF_APPROVAL,          /* the actor is a contributor (4.1) */
 	LIFECYCLE_NOT_FOUND,              /* unknown, or outside the scope */
 	LIFECYCLE_ADMISSION_BLOCKED,      /* the outcome says what blocks */
@@ -52,6 +53,8 @@ enum lifecycle_result {
 	LIFECYCLE_RUN_ACTIVE,             /* refusal.ids: runs */
 	LIFECYCLE_RUN_ENDED,              /* refusal.status: the outcome the daemon gave it */
 	LIFECYCLE_OUTCOME_CONFLICT,       /* refusal.status: the outcome that was reported */
+	LIFECYCLE_HAS_DEPENDENTS,         /* refusal.ids: packages */
+	LIFECYCLE_NOT_RETRYABLE,          /* refusal.status: the package's */
 	LIFECYCLE_PROJECT_ARCHIVED,       /**/
 	LIFECYCLE_TASK_EXISTS,            /* the id belongs to a task of another project */
 	LIFECYCLE_STALE_OBSERVATION,      /* refusal.at: of the stored one */
@@ -125,12 +128,16 @@ struct lifecycle_call {
 	struct lifecycle_call *next;
 	struct lifecycle_asked *asked; /* health that was asked for this call */
 	int result;
-	int64_t due_at;     /* an end that this try put into the store; 0: none */
+	int64_t due_at;       /* an end that this try put into the store; 0: none */
+	struct str lease_run; /* whose lease this try began or renewed; absent: none */
+	int64_t lease_renewals;
 	unsigned conflicts; /* how often the inputs changed under it */
 	bool is_dry;
 	bool is_read;
 	bool is_kept; /* a refusal that leaves a record */
 };
+
+enum { LEASE_USUAL_MS = 60 * 1000 };
 
 struct lifecycle_config {
 	struct store *store;             /* outlives the lifecycle */
@@ -140,10 +147,12 @@ struct lifecycle_config {
 	size_t root_prefix_count;
 	bool allow_self_approval;       /* [approval] allow_self */
 	bool durable_previews;          /* [preview] durable: a preview's answer waits for its record */
-	bool keeps_time;                /* what time does is written when it is due (2.1); tests write it themselves */
+	bool keeps_time;                /* threads write what time does when it is due (2.1); without: the next call */
 	int64_t max_age_ms;             /* of health before it is asked again; 0 = 30000 */
 	size_t cache_bytes;             /* for compiled packages; 0 = 64 MiB */
+	int64_t lease_ms;               /* of a run (2.5); 0 = LEASE_USUAL_MS */
 	int64_t (*clock_ms)(void *arg); /* milliseconds since 1970; NULL: the system's */
+	int64_t (*monotonic_ms)(void *arg); /* what leases run on; NULL: the system's */
 	void *clock_arg;
 	unsigned char run_token_key[32]; /* run tokens are derived from it and the run's id */
 };
@@ -161,6 +170,9 @@ void lifecycle_drop(struct lifecycle **lifecycle);
 /* In force now; lives as long as the lifecycle. */
 const struct catalog *lifecycle_catalog(struct lifecycle *lifecycle);
 int64_t lifecycle_now(struct lifecycle *lifecycle);
+/* A full term, and after how much of it a lease is to be renewed: a third. */
+int64_t lifecycle_lease_seconds(const struct lifecycle *lifecycle);
+int64_t lifecycle_renew_seconds(const struct lifecycle *lifecycle);
 struct store *lifecycle_store(struct lifecycle *lifecycle);
 
 /* "art_…", derived from the run's id: shown once with the claim, and again with a remembered answer. */

@@ -38,6 +38,25 @@ struct due_timer {
 	bool is_ending;
 };
 
+/* The term of a live run. What the store says of it is for people; this one runs on the monotonic clock. */
+struct lease {
+	char run[40];
+	int64_t renewals; /* at its beginning: after another renewal it is a past one */
+	int64_t ends_at;  /* monotonic */
+};
+
+/* The terms of all live runs, and the thread that ends them. */
+struct lease_timer {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct lease *items;
+	size_t count, capacity;
+	bool is_lost; /* memory ran out: the store is to be asked which runs there are */
+	bool is_running;
+	bool is_ending;
+};
+
 struct lifecycle {
 	struct store *store;
 	_Atomic(const struct catalog *) catalog;
@@ -45,6 +64,7 @@ struct lifecycle {
 	struct package_cache *cache;
 	struct call_worker worker;
 	struct due_timer due_timer;
+	struct lease_timer leases;
 	struct preview_log *previews;
 	char *state_folder; /* resolved; NULL: none */
 	char **root_prefixes;
@@ -52,7 +72,9 @@ struct lifecycle {
 	bool allow_self_approval;
 	bool durable_previews;
 	int64_t max_age_ms;
+	int64_t lease_ms;
 	int64_t (*clock_ms)(void *arg);
+	int64_t (*monotonic_ms)(void *arg);
 	void *clock_arg;
 	unsigned char run_token_key[32];
 	atomic_uint_fast64_t inputs_changed;

@@ -3,6 +3,10 @@ noinst_LTLIBRARIES += liblifecycle.la
 liblifecycle_la_SOURCES = \
   %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h \
   %D%/recovery.h %D%/recovery_make.h %D%/recovery.c %D%/recovery_group.c %D%/recovery_item.c \
+  %D%/move.h %D%/heartbeat.h %D%/due.h %D%/lease_timer.h %D%/move_make.h %D%/package_end.h %D%/project_root.h %D%/run_end.h %D%/run_expire.h \
+  %D%/due.c %D%/heartbeat.c %D%/lease_timer.c %D%/move_make.c %D%/package_cancel.c %D%/package_end.c %D%/package_retry.c \
+  %D%/package_rework.c %D%/project_archive.c %D%/project_root.c %D%/run_end.c %D%/run_expire.c %D%/task_cancel.c %D%/task_changes.c \
+  %D%/task_reject.c \
   %D%/lifecycle_inner.h %D%/asked.h %D%/call.h %D%/claim.h %D%/due_timer.h %D%/event_log.h %D%/fault_list.h %D%/grant_make.h \
   %D%/grant_precedence.h %D%/hold_make.h %D%/judged.h %D%/name_check.h %D%/package_cache.h %D%/package_status.h \
   %D%/preview_entry.h %D%/preview_log.h %D%/reconcile.h %D%/rejudge.h %D%/scope_json.h %D%/task_settle.h \

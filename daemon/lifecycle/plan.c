@@ -9,6 +9,7 @@
 #include "daemon/lifecycle/lifecycle_inner.h"
 #include "daemon/lifecycle/name_check.h"
 #include "daemon/lifecycle/outcome.h"
+#include "daemon/lifecycle/package_end.h"
 #include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
@@ -103,25 +104,6 @@ static bool is_kept(const struct putting *putting, const struct store_package *r
 	return false;
 }
 
-static int supersede(struct putting *putting, struct store_package *row)
-{
-	struct world *world = &putting->world;
-	enum package_status before = package_status_of(row);
-	bool was_held = row->hold_json.bytes != NULL;
-	int r = 0;
-
-	row->end = STORE_PACKAGE_SUPERSEDED;
-	row->ended_at = world->call->now;
-	row->hold_json = row->hold_fingerprint = (struct str){0};
-	row->hold_since = 0;
-	r = call_store_result(store_package_update(world->tx, row));
-	if (r == 0 && was_held)
-		r = event_log_hold(world, row, "hold.cleared", (struct str){0});
-	if (r == 0)
-		r = event_log_package_status(world, row, before, PACKAGE_SUPERSEDED, (struct str){0});
-	return r;
-}
-
 static int supersede_rest(struct putting *putting)
 {
 	struct lifecycle_plan_put *put = putting->put;
@@ -132,7 +114,9 @@ static int supersede_rest(struct putting *putting)
 	put->superseded = ids;
 	for (size_t i = 0; i < putting->before.count; i++) {
 		struct store_package *row = &putting->before.items[i];
-		int r = is_kept(putting, row) ? 0 : supersede(putting, row);
+		int r = is_kept(putting, row)
+			? 0
+			: package_end(&putting->world, row, STORE_PACKAGE_SUPERSEDED, (struct str){0});
 
 		if (r != 0)
 			return r;
@@ -243,11 +227,14 @@ static int write_overlays(struct putting *putting, const struct plan_package *pa
 static int carry_over(struct putting *putting, size_t position)
 {
 	struct store_package row = *putting->kept[position];
+	int r = 0;
 
 	putting->ids[position] = row.id;
 	row.plan_revision = putting->task.plan_revision;
 	row.position = (int64_t)position;
-	return call_store_result(store_package_update(putting->world.tx, &row));
+	r = call_store_result(store_package_update(putting->world.tx, &row));
+	/* What it depended on was said by the plan before. */
+	return r != 0 ? r : call_store_result(store_dependency_clear(putting->world.tx, row.id));
 }
 
 static int write_package(struct putting *putting, size_t position)

@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "daemon/health/root_health.h"
-#include "daemon/lifecycle/asked.h"
 #include "daemon/lifecycle/call.h"
-#include "daemon/lifecycle/event_log.h"
 #include "daemon/lifecycle/fault_list.h"
 #include "daemon/lifecycle/name_check.h"
-#include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/project_root.h"
 #include "daemon/lifecycle/view_make.h"
-#include "daemon/store/run.h"
 #include "policy/cleanup.h"
 #include "policy/redact.h"
 
@@ -97,19 +94,6 @@ static int open_root(struct lifecycle_call *call)
 
 /* ---- the project itself */
 
-static int tell_project(struct changing *changing, const char *what)
-{
-	struct event_log event;
-	struct world *world = &changing->world;
-
-	event_log_begin(&event, world, "project.changed", "project", world->project.id);
-	json_out_member_text(&event.out, "change", what);
-	json_out_member_str(&event.out, "name", world->project.name);
-	json_out_member_str(&event.out, "rootRef", world->project.root_ref);
-	json_out_member_revision(&event.out, "rootRevision", world->project.root_revision);
-	return event_log_end(&event);
-}
-
 static int insert(struct store_tx *tx, struct lifecycle_project_put *put)
 {
 	struct store_project row = {.id = put->id, .created_at = put->call.now};
@@ -132,7 +116,7 @@ static int rename_project(struct changing *changing)
 	r = call_store_result(store_project_update(world->tx, &row));
 	if (r == 0)
 		r = world_reread(world);
-	return r != 0 ? r : tell_project(changing, "renamed");
+	return r != 0 ? r : project_root_tell(world, "renamed", (struct str){0});
 }
 
 /* ---- its root */
@@ -148,83 +132,19 @@ static bool is_same_root(const struct changing *changing)
 		now->root_device == put->opened_device && now->root_inode == put->opened_inode;
 }
 
-/* Live runs that were given context of this root. */
-static int refuse_active(struct changing *changing)
-{
-	struct world *world = &changing->world;
-	struct lifecycle_refusal *refusal = &world->call->refusal;
-	struct store_run_list runs = {0};
-	struct str *ids = NULL;
-	int r = call_store_result(store_run_list_live(world->tx, world->project.id, &runs));
-
-	ids = r == 0 ? ARENA_ARRAY(world->arena, runs.count, struct str) : NULL;
-	if (ids == NULL)
-		return r != 0 ? r : -ENOMEM;
-	for (size_t i = 0; i < runs.count; i++)
-		if (runs.items[i].has_grants && runs.items[i].root_revision == world->project.root_revision)
-			ids[refusal->id_count++] = runs.items[i].id;
-	refusal->ids = ids;
-	return refusal->id_count > 0 ? LIFECYCLE_RUN_ACTIVE : 0;
-}
-
-static int write_root(struct changing *changing)
-{
-	struct world *world = &changing->world;
-	struct store_project row = world->project;
-	const struct lifecycle_project_put *put = changing->put;
-
-	row.root_path = row.root_ref = (struct str){0};
-	row.root_device = row.root_inode = 0;
-	if (put->root == LIFECYCLE_ROOT_SET) {
-		row.root_path = put->root_path;
-		row.root_device = put->opened_device;
-		row.root_inode = put->opened_inode;
-		row.root_ref = store_id_new(world->arena, "root_");
-		if (row.root_ref.bytes == NULL)
-			return -ENOMEM;
-	}
-	return call_store_result(store_project_set_root(world->tx, &row));
-}
-
-/* What was seen when the folder was opened is the first row of its health. */
-static int write_first_health(struct changing *changing)
-{
-	struct world *world = &changing->world;
-	bool has_root = world->project.root_path.bytes != NULL;
-	struct asked_root seen = {
-		.root_revision = world->project.root_revision,
-		.status = has_root ? HEALTH_HEALTHY : HEALTH_CONFIGURATION_REQUIRED,
-		.error = has_root ? NULL : "the project has no folder",
-		.checked_at = world->call->now,
-	};
-	struct store_health row = asked_row(&seen, &world->project);
-	struct store_actor actor = world->call->actor;
-	int r = 0;
-
-	world->call->actor = (struct store_actor){0};
-	r = reconcile_health(world, &row);
-	world->call->actor = actor;
-	return r;
-}
-
 static int change_root(struct changing *changing)
 {
-	struct world *world = &changing->world;
+	const struct lifecycle_project_put *put = changing->put;
+	struct project_root root = {0};
 	int r = 0;
 
-	if (changing->put->root == LIFECYCLE_ROOT_KEEP || is_same_root(changing))
+	if (put->root == LIFECYCLE_ROOT_KEEP || is_same_root(changing))
 		return 0;
-	r = refuse_active(changing);
+	if (put->root == LIFECYCLE_ROOT_SET)
+		root = (struct project_root){put->root_path, put->opened_device, put->opened_inode};
+	r = project_root_refuse_active(&changing->world);
 	if (r == 0)
-		r = write_root(changing);
-	if (r == 0)
-		r = world_reread(world);
-	if (r == 0)
-		r = tell_project(changing, "root");
-	if (r == 0)
-		r = write_first_health(changing);
-	if (r == 0)
-		r = reconcile_project(world, &(struct reconcile_scope){.readers_only = true}, NULL);
+		r = project_root_set(&changing->world, &root);
 	changing->put->root_changed = true;
 	return r;
 }
@@ -255,9 +175,9 @@ static int run_put(struct store_tx *tx, struct lifecycle_call *call)
 		return LIFECYCLE_NOT_FOUND;
 	r = open_project(tx, &changing);
 	if (r == 0 && put->created) {
-		r = tell_project(&changing, "created");
+		r = project_root_tell(&changing.world, "created", (struct str){0});
 		if (r == 0)
-			r = write_first_health(&changing);
+			r = project_root_first_health(&changing.world);
 	} else if (r == 0) {
 		r = rename_project(&changing);
 	}

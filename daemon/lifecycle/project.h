@@ -29,4 +29,21 @@ struct lifecycle_project_put {
  */
 int lifecycle_project_put(struct lifecycle *lifecycle, struct lifecycle_project_put *call) MUST_USE;
 
+struct lifecycle_project_move {
+	struct lifecycle_call call;
+	struct str id;
+	struct str reason; /* absent: none */
+
+	struct lifecycle_project view; /* out */
+	const struct str *cancelled;   /* ids of the tasks that archiving ended */
+	size_t cancelled_count;
+};
+
+/* Takes the root away and cancels the open tasks with their live runs; the ledger stays. An archived project again is no change.
+ * NOT_FOUND.
+ */
+int lifecycle_project_archive(struct lifecycle *lifecycle, struct lifecycle_project_move *call) MUST_USE;
+/* Takes it into use again, without a root. NOT_FOUND. */
+int lifecycle_project_unarchive(struct lifecycle *lifecycle, struct lifecycle_project_move *call) MUST_USE;
+
 #endif

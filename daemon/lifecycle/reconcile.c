@@ -157,7 +157,8 @@ static int reconcile_one(struct world *world, const struct reconcile_scope *scop
 	if (r != 0)
 		return call_store_result(r);
 	if (row.end != STORE_PACKAGE_UNFINISHED || row.live_run.bytes != NULL ||
-		(row.task_status != STORE_TASK_PROPOSED && row.task_status != STORE_TASK_APPROVED))
+		(row.task_status != STORE_TASK_PROPOSED && row.task_status != STORE_TASK_APPROVED &&
+			row.task_status != STORE_TASK_FAILED))
 		return 0;
 	return reconcile_row(world, scope, &row, effect);
 }

@@ -32,7 +32,7 @@ struct reconcile_effect {
 
 void reconcile_effect_init(struct reconcile_effect *effect);
 
-/* Judges again the unfinished packages that aren't running, of proposed and approved tasks, and writes the holds that differ, with their
+/* Judges again the unfinished packages that aren't running, of proposed, approved and failed tasks, and writes the holds that differ, with their
  * events. The world must show the change already. `effect` may be NULL. 0 or -errno.
  */
 int reconcile_project(

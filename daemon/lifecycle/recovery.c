@@ -140,8 +140,11 @@ static int run_page(struct store_tx *tx, void *arg)
 	struct store_queue_filter filter = {
 		.project = page->filter->project,
 		.task = page->filter->task,
-		.lease_ms = LEASE_SECONDS * 1000,
-		.silent_until = work.call.now + (LEASE_SECONDS - RECOVERY_MISSED * LEASE_RENEW_SECONDS) * 1000,
+		.lease_ms = lifecycle_lease_seconds(reader->lifecycle) * 1000,
+		.silent_until = work.call.now +
+			(lifecycle_lease_seconds(reader->lifecycle) -
+				RECOVERY_MISSED * lifecycle_renew_seconds(reader->lifecycle)) *
+				1000,
 	};
 	struct store_queue_list rows = {0};
 	int r = 0;

@@ -112,8 +112,6 @@ struct lifecycle_handoff {
 	size_t read_scope_count;
 };
 
-enum { LEASE_SECONDS = 60, LEASE_RENEW_SECONDS = 20 };
-
 /* NOT_FOUND, TASK_STATUS, PACKAGE_STATUS, INPUTS_CHANGED, NOTHING_READY (of a next), and ADMISSION_BLOCKED (of one package): then decision,
  * event and hold are written. Of a next, blocked ones get their hold and are passed over.
  */

@@ -166,7 +166,7 @@ int store_package_list_to_reconcile(
 	CLEANUP(sql_end)
 	struct sql query = sql_begin(tx,
 		PACKAGE FROM_PACKAGES " WHERE p.project_id = ? AND p.\"end\" IS NULL AND p.sequence > ? "
-				      "AND t.status IN ('proposed', 'approved') AND " LIVE_RUN
+				      "AND t.status IN ('proposed', 'approved', 'failed') AND " LIVE_RUN
 				      " IS NULL ORDER BY p.sequence LIMIT ?");
 
 	sql_bind_str(&query, project);

@@ -69,8 +69,8 @@ int store_package_update(struct store_tx *tx, const struct store_package *row) M
 /* All of a task, by position; `with_superseded` adds those that left the plan (at the end, in order of arrival). */
 int store_package_list_of_task(
 	struct store_tx *tx, struct str task, bool with_superseded, struct store_package_list *ret) MUST_USE;
-/* What a reconciliation looks at (2.4): unfinished packages of the project's proposed and approved tasks, without the running
- * ones, after package sequence `after`, by sequence.
+/* What a reconciliation looks at (2.4): unfinished packages of the project's proposed and approved tasks (and of failed ones, which
+ * a retry makes approved again), without the running ones, after package sequence `after`, by sequence.
  */
 int store_package_list_to_reconcile(
 	struct store_tx *tx, struct str project, int64_t after, size_t limit, struct store_package_list *ret) MUST_USE;
@@ -117,6 +117,8 @@ struct store_dependency_list {
 
 /* STORE_ABSENT: one of the two isn't there. An edge that is there already is fine. */
 int store_dependency_insert(struct store_tx *tx, const struct store_dependency *row) MUST_USE;
+/* Takes away what the package depends on: a new plan says it anew. */
+int store_dependency_clear(struct store_tx *tx, struct str package) MUST_USE;
 /* Every edge between packages of a task, by package sequence, then the other's. */
 int store_dependency_list(struct store_tx *tx, struct str task, struct store_dependency_list *ret) MUST_USE;
 /* Those of one package, by the other's sequence. */

@@ -38,6 +38,14 @@ int store_dependency_insert(struct store_tx *tx, const struct store_dependency *
 	return sql_run(&query);
 }
 
+int store_dependency_clear(struct store_tx *tx, struct str package)
+{
+	CLEANUP(sql_end) struct sql query = sql_begin_write(tx, "DELETE FROM dependencies WHERE package_id = ?");
+
+	sql_bind_str(&query, package);
+	return sql_run(&query);
+}
+
 #define DEPENDENCY                                                                                            \
 	"SELECT d.package_id, d.depends_on FROM packages p CROSS JOIN dependencies d ON d.package_id = p.id " \
 	"CROSS JOIN packages o ON o.id = d.depends_on"

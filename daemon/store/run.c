@@ -6,11 +6,12 @@
 static const char *const outcomes[STORE_RUN_OUTCOME_COUNT] = {
 	NULL, "succeeded", "failed", "released", "expired", "cancelled"};
 
-#define RUN                                                                                                 \
-	"SELECT r.sequence, r.id, r.package_id, r.task_id, r.project_id, r.attempt, r.claimed_token, "      \
-	"r.claimed_principal, r.worker, r.token_hash, r.lease_expires_at, r.decision_id, r.root_revision, " \
-	"r.claimed_at, "                                                                                    \
-	"r.outcome, r.summary, r.ended_token, r.ended_principal, r.ended_at, r.packet_json, "               \
+#define RUN                                                                                            \
+	"SELECT r.sequence, r.id, r.package_id, r.task_id, r.project_id, r.attempt, r.claimed_token, " \
+	"r.claimed_principal, r.worker, r.token_hash, r.lease_expires_at, r.renewals, r.decision_id, " \
+	"r.root_revision, "                                                                            \
+	"r.claimed_at, "                                                                               \
+	"r.outcome, r.summary, r.ended_token, r.ended_principal, r.ended_at, r.packet_json, "          \
 	"EXISTS (SELECT 1 FROM run_grants g WHERE g.run_id = r.id) FROM runs r"
 
 static void read_run(struct sql *query, void *row)
@@ -28,6 +29,7 @@ static void read_run(struct sql *query, void *row)
 	run->worker = sql_str(query);
 	run->token_hash = sql_str(query);
 	run->lease_expires_at = sql_int(query);
+	run->renewals = sql_int(query);
 	run->decision = sql_str(query);
 	run->root_revision = sql_int(query);
 	run->claimed_at = sql_int(query);
@@ -107,7 +109,8 @@ static int run_on_live(struct sql *query, struct str id)
 int store_run_renew(struct store_tx *tx, struct str id, int64_t lease_expires_at)
 {
 	CLEANUP(sql_end)
-	struct sql query = sql_begin_write(tx, "UPDATE runs SET lease_expires_at = ? WHERE id = ? AND outcome IS NULL");
+	struct sql query = sql_begin_write(
+		tx, "UPDATE runs SET lease_expires_at = ?, renewals = renewals + 1 WHERE id = ? AND outcome IS NULL");
 
 	sql_bind_int(&query, lease_expires_at);
 	sql_bind_str(&query, id);

@@ -30,6 +30,7 @@ struct store_run {
 	struct str worker;        /* absent: none named */
 	struct str token_hash;    /* of the run token; the secret is nowhere */
 	int64_t lease_expires_at; /* as shown to people; the lease itself runs on the monotonic clock */
+	int64_t renewals;         /* of the lease so far: tells one term from the next */
 	struct str decision;
 	int64_t root_revision; /* of the project at the claim */
 	int64_t claimed_at;
@@ -54,7 +55,7 @@ int store_run_insert(struct store_tx *tx, struct store_run *row) MUST_USE;
 int store_run_find(struct store_tx *tx, struct str id, struct store_run *ret) MUST_USE;
 int store_run_find_by_token_hash(struct store_tx *tx, struct str token_hash, struct store_run *ret) MUST_USE;
 int store_run_find_live(struct store_tx *tx, struct str package, struct store_run *ret) MUST_USE;
-/* Sets lease_expires_at of a live run. STORE_ABSENT: no such run; STORE_CONFLICT: it has ended. */
+/* Sets lease_expires_at of a live run and counts the renewal. STORE_ABSENT: no such run; STORE_CONFLICT: it has ended. */
 int store_run_renew(struct store_tx *tx, struct str id, int64_t lease_expires_at) MUST_USE;
 /* STORE_ABSENT, STORE_CONFLICT as above. */
 int store_run_set_packet(struct store_tx *tx, struct str id, struct str packet_json) MUST_USE;

@@ -26,6 +26,11 @@ TABLE = (
     ("POST", "/v1/packages/{package}/grants", 7, ("approver",)), ("POST", "/v1/projects/{project}/grants", 7, ("approver",)),
     ("GET", "/v1/grants", None, ANY), ("GET", "/v1/grants/{grant}", None, ANY), ("GET", "/v1/decisions/{decision}", None, ANY),
     ("GET", "/v1/recovery", None, ANY),
+    ("POST", "/v1/tasks/{task}/rejection", 7, ("approver",)), ("POST", "/v1/tasks/{task}/changes", 7, ("approver", "operator")),
+    ("POST", "/v1/tasks/{task}/cancellation", 7, ("operator",)), ("POST", "/v1/packages/{package}/cancellation", 7, ("operator",)),
+    ("POST", "/v1/packages/{package}/retry", 7, ("operator",)), ("POST", "/v1/packages/{package}/rework", 7, ("executor", "operator")),
+    ("POST", "/v1/runs/{run}/heartbeat", 7, ("executor",)), ("POST", "/v1/projects/{project}/archive", 7, ("admin",)),
+    ("POST", "/v1/projects/{project}/unarchive", 7, ("admin",)),
     ("GET", "/v1/tokens", None, ("admin",)), ("POST", "/v1/tokens", 7, ("admin",)), ("DELETE", "/v1/tokens/tok_none", None, ("admin",)),
 )
 
@@ -105,7 +110,7 @@ def what_is_unknown_and_what_is_out_of_scope_look_the_same(daemon):
     health = {"mcpId": "github", "installState": "installed", "status": "healthy", "enabled": True, "error": None,
               "checkedAt": "2026-01-01T00:00:00.000Z"}
     bodies = {"approval": {"planRevision": "1"}, "grants": {"decision": "revoked", "expectedRevision": "0"}, "handoff": {}, "preview": None,
-              "outcome": {"outcome": "succeeded"}, "github": health}
+              "outcome": {"outcome": "succeeded"}, "github": health, "rejection": {"planRevision": "1"}, "changes": {"planRevision": "1"}}
     before = see(daemon, names["project"])
     for method, pattern in (("GET", "/v1/projects/{project}"), ("GET", "/v1/projects/{project}/health"), ("GET", "/v1/tasks/{task}"),
                             ("GET", "/v1/tasks/{task}/timeline"), ("GET", "/v1/packages/{package}"), ("GET", "/v1/grants/{grant}"),
@@ -113,7 +118,12 @@ def what_is_unknown_and_what_is_out_of_scope_look_the_same(daemon):
                             ("PUT", "/v1/projects/{project}/health/github"), ("POST", "/v1/tasks/{task}/preview"),
                             ("POST", "/v1/tasks/{task}/approval"), ("POST", "/v1/tasks/{task}/handoff"),
                             ("POST", "/v1/packages/{package}/handoff"), ("POST", "/v1/packages/{package}/grants"),
-                            ("POST", "/v1/projects/{project}/grants"), ("POST", "/v1/runs/{run}/outcome")):
+                            ("POST", "/v1/projects/{project}/grants"), ("POST", "/v1/runs/{run}/outcome"),
+                            ("POST", "/v1/tasks/{task}/rejection"), ("POST", "/v1/tasks/{task}/changes"),
+                            ("POST", "/v1/tasks/{task}/cancellation"), ("POST", "/v1/packages/{package}/cancellation"),
+                            ("POST", "/v1/packages/{package}/retry"), ("POST", "/v1/packages/{package}/rework"),
+                            ("POST", "/v1/runs/{run}/heartbeat"), ("POST", "/v1/projects/{project}/archive"),
+                            ("POST", "/v1/projects/{project}/unarchive")):
         body = bodies.get(pattern.rsplit("/", 1)[1]) if method != "GET" else None
         seen = []
         for ids in (names, unknown):
