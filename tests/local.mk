@@ -96,9 +96,10 @@ EXTRA_DIST += \
   %D%/model/README.md %D%/model/capability.py %D%/model/catalog.json %D%/model/check_classes.py \
   %D%/model/contract.py %D%/model/differential.py %D%/model/entries.py %D%/model/evaluate.py \
   %D%/model/generate.py %D%/model/state.py %D%/model/test_engine.py %D%/model/test_model.py %D%/model/text.py
-# chapter 2's model beside the daemon
-TESTS += %D%/model/test_lifecycle_model.py
+# chapter 2's model beside the daemon; what must be true after a storm of clients
+TESTS += %D%/model/test_lifecycle_model.py %D%/http/test_storm.py
 EXTRA_DIST += \
+  %D%/http/test_storm.py %D%/lib/invariants.py \
   %D%/model/compare_state.py %D%/model/judge.py %D%/model/ledger.py %D%/model/lifecycle.py %D%/model/plans.py \
   %D%/model/random_walk.py %D%/model/test_lifecycle_model.py %D%/model/walk_drive.py %D%/model/walk_ops.py
 # ---- end of tests/vectors, tests/model
