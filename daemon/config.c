@@ -180,17 +180,18 @@ static int set_bool(struct reading *reading, bool *has, bool *ret, const char *v
 	return 1;
 }
 
-static int set_lease(struct reading *reading, const char *value)
+/* A number of seconds from 1 on; 0 as long as the file doesn't say it. */
+static int set_seconds(struct reading *reading, unsigned *ret, unsigned max, const char *name, const char *value)
 {
 	unsigned seconds = 0;
 
-	if (reading->config->lease_seconds != 0)
-		return refuse(reading, "lease_seconds is given twice");
-	for (const char *digit = value; *digit >= '0' && *digit <= '9' && seconds <= CONFIG_LEASE_MAX; digit++)
+	if (*ret != 0)
+		return refuse(reading, "%s is given twice", name);
+	for (const char *digit = value; *digit >= '0' && *digit <= '9' && seconds <= max; digit++)
 		seconds = 10 * seconds + (unsigned)(*digit - '0');
-	if (value[strspn(value, "0123456789")] != '\0' || seconds == 0 || seconds > CONFIG_LEASE_MAX)
-		return refuse(reading, "lease_seconds is a number from 1 to %d", CONFIG_LEASE_MAX);
-	reading->config->lease_seconds = seconds;
+	if (value[strspn(value, "0123456789")] != '\0' || seconds == 0 || seconds > max)
+		return refuse(reading, "%s is a number from 1 to %u", name, max);
+	*ret = seconds;
 	return 1;
 }
 
@@ -222,7 +223,9 @@ static int set(void *user, const char *section, const char *name, const char *va
 	if (strcmp(key, "secrets.key_file") == 0)
 		return set_key_file(reading, value);
 	if (strcmp(key, "runs.lease_seconds") == 0)
-		return set_lease(reading, value);
+		return set_seconds(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
+	if (strcmp(key, "events.beat") == 0)
+		return set_seconds(reading, &reading->config->beat_seconds, CONFIG_BEAT_MAX, name, value);
 	if (section[0] == '\0')
 		return refuse(reading, "%.60s stands before any [section]", name);
 	return refuse(reading, "there is no setting %.60s in [%.60s]", name, section);

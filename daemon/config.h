@@ -8,6 +8,7 @@
  *	[servers]  commands = /usr/bin/node /opt/tools/server      allow_private = no
  *	[secrets]  key_file = /etc/admitd/secrets.key
  *	[runs]     lease_seconds = 60
+ *	[events]   beat = 15                (seconds, 1 to 300)
  *
  * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
  */
@@ -21,7 +22,13 @@
 
 #include "policy/check.h"
 
-enum { CONFIG_LIST_MAX = 64, CONFIG_LINE_MAX = 190, CONFIG_FILE_MAX = 64 * 1024, CONFIG_LEASE_MAX = 3600 };
+enum {
+	CONFIG_LIST_MAX = 64,
+	CONFIG_LINE_MAX = 190,
+	CONFIG_FILE_MAX = 64 * 1024,
+	CONFIG_BEAT_MAX = 300,
+	CONFIG_LEASE_MAX = 3600
+};
 
 /* A list of texts, owned. */
 struct config_list {
@@ -42,6 +49,7 @@ struct config {
 	bool allow_self_approval;
 	bool durable_previews;
 	unsigned lease_seconds; /* 0: the file doesn't say it */
+	unsigned beat_seconds;  /* 0: the usual */
 };
 
 /* Where a file is wrong, and how. */

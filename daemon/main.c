@@ -149,6 +149,7 @@ static void events_came(void *arg, int64_t last_sequence)
 
 	(void)last_sequence;
 	handoff_wait_wake(&admitd->api.waits);
+	events_wake(&admitd->api.events);
 }
 
 static const char *store_fault(int result)
@@ -390,6 +391,16 @@ static int start_jobs(struct admitd *admitd)
 	return EXIT_FAILURE;
 }
 
+static int start_events(struct admitd *admitd)
+{
+	int r = events_start(&admitd->api.events, admitd->lifecycle, (int64_t)admitd->config.beat_seconds * 1000);
+
+	if (r == 0)
+		return 0;
+	log_line(LOG_LINE_ERROR, "start", "events can't be sent: %s", strerrordesc_np(-r));
+	return EXIT_FAILURE;
+}
+
 static int start(struct admitd *admitd)
 {
 	int r = take_key(admitd);
@@ -400,6 +411,8 @@ static int start(struct admitd *admitd)
 		r = start_lifecycle(admitd);
 	if (r == 0)
 		r = start_jobs(admitd);
+	if (r == 0)
+		r = start_events(admitd);
 	if (r == 0)
 		r = start_server(admitd);
 	return r == 0 ? tell_port(admitd) : r;
@@ -432,11 +445,13 @@ static void stop(struct admitd *admitd)
 		http_server_quiesce(admitd->server);
 		jobs_stop(admitd->api.jobs);
 		handoff_wait_stop(&admitd->api.waits);
+		events_stop(&admitd->api.events);
 		if (!http_server_drain(admitd->server, DRAIN_MS))
 			log_line(LOG_LINE_WARNING, "stop", "some requests took too long and are told to ask again");
 		http_server_stop(admitd->server);
 	}
 	handoff_wait_stop(&admitd->api.waits);
+	events_stop(&admitd->api.events);
 	jobs_free(admitd->api.jobs);
 	lifecycle_free(admitd->lifecycle);
 	store_close(admitd->store);
@@ -491,7 +506,7 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 
 int main(int argc, char **argv)
 {
-	static struct admitd admitd = {.api.waits = HANDOFF_WAIT_INIT};
+	static struct admitd admitd = {.api.waits = HANDOFF_WAIT_INIT, .api.events = EVENTS_INIT};
 	sigset_t signals;
 	int r = options_read(argc, argv, &admitd.options);
 

@@ -263,6 +263,6 @@ test_actions_LDADD = libapi.la libhttp.la liblifecycle.la libstore.la libpolicy.
 endif
 TESTS += %D%/http/test_start.py %D%/http/test_claims.py
 EXTRA_DIST += %D%/http/test_start.py %D%/http/test_claims.py
-TESTS += %D%/http/test_recovery.py
-EXTRA_DIST += %D%/http/test_recovery.py
+TESTS += %D%/http/test_recovery.py %D%/http/test_events.py
+EXTRA_DIST += %D%/http/test_recovery.py %D%/http/test_events.py
 # ---- end of the daemon itself

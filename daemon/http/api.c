@@ -23,6 +23,7 @@ static const struct http_routes *const tables[] = {
 	&api_grants_routes,
 	&api_decisions_routes,
 	&api_recovery_routes,
+	&api_events_routes,
 	&api_tokens_routes,
 };
 

@@ -8,6 +8,7 @@
 #define ADMITD_DAEMON_HTTP_API_H
 
 #include "daemon/http/auth.h"
+#include "daemon/http/events.h"
 #include "daemon/http/handoff_wait.h"
 #include "daemon/http/idempotency.h"
 #include "daemon/http/request.h"
@@ -23,6 +24,7 @@ struct api {
 	struct idempotency idempotency;
 	struct handoff_wait waits;
 	struct jobs *jobs; /* for long work */
+	struct events events;
 };
 
 /* All tables, for http_config; `*ret_count` of them. */
@@ -48,7 +50,7 @@ struct str api_text(const char *text);
 /* The tables, one of each resource. */
 extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_health_routes,
 	api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes, api_grants_routes,
-	api_decisions_routes, api_recovery_routes, api_tokens_routes;
+	api_decisions_routes, api_events_routes, api_recovery_routes, api_tokens_routes;
 
 #define API_ROUTES(rows)                                 \
 	{                                                \

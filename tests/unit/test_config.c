@@ -57,7 +57,7 @@ static void every_setting_is_read(void **state)
 	static const char text[] =
 		"; a comment\n[server]\nlisten = [::1]:0\nhosts = a.example, b.example:443\nhosts = c.example\n"
 		"[store]\nstate = /srv/a b\n[roots]\nallow = /srv/one\nallow = /srv/two\n"
-		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n";
+		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n[events]\nbeat = 30\n";
 	struct config *config = *state;
 	struct config_fault fault;
 
@@ -70,6 +70,7 @@ static void every_setting_is_read(void **state)
 	assert_int_equal(config->roots.count, 2);
 	assert_string_equal(config->roots.items[1], "/srv/two");
 	assert_true(config->allow_self_approval && config->durable_previews);
+	assert_int_equal(config->beat_seconds, 30);
 }
 
 static void what_is_not_known_is_refused_with_its_line(void **state)
@@ -87,6 +88,9 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[roots]\nallow = srv\n", 2, "from the root on");
 	refuses(*state, "[server]\nlisten = localhost:1\n", 2, "numeric address");
 	refuses(*state, "[store]\nstate =\n", 2, "folder");
+	refuses(*state, "[events]\nbeat = 0\n", 2, "from 1 to 300");
+	refuses(*state, "[events]\nbeat = 15s\n", 2, "from 1 to 300");
+	refuses(*state, "[events]\nbeat = -1\n", 2, "from 1 to 300");
 }
 
 static void what_is_given_twice_is_refused(void **state)
