@@ -1,7 +1,7 @@
 # liblifecycle.la: chapter 2. It knows no HTTP and no SQL.
 noinst_LTLIBRARIES += liblifecycle.la
 liblifecycle_la_SOURCES = \
-  %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h \
+  %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h %D%/restore.h \
   %D%/recovery.h %D%/recovery_make.h %D%/recovery.c %D%/recovery_group.c %D%/recovery_item.c \
   %D%/move.h %D%/heartbeat.h %D%/due.h %D%/lease_timer.h %D%/move_make.h %D%/package_end.h %D%/project_root.h %D%/run_end.h %D%/run_expire.h \
   %D%/due.c %D%/heartbeat.c %D%/lease_timer.c %D%/move_make.c %D%/package_cancel.c %D%/package_end.c %D%/package_retry.c \
@@ -15,7 +15,7 @@ liblifecycle_la_SOURCES = \
   %D%/grant_package.c %D%/grant_precedence.c %D%/grant_project.c %D%/handoff.c %D%/hold_actions.c %D%/hold_json.c \
   %D%/hold_make.c %D%/judged.c %D%/lifecycle.c %D%/name_check.c %D%/outcome.c %D%/package_cache.c \
   %D%/package_status.c %D%/plan.c %D%/plan_read.c %D%/preview.c %D%/preview_entry.c %D%/preview_log.c %D%/project.c \
-  %D%/reconcile.c %D%/rejudge.c %D%/report.c %D%/scope_json.c %D%/task_settle.c %D%/time_text.c %D%/view.c \
+  %D%/reconcile.c %D%/rejudge.c %D%/report.c %D%/restore.c %D%/scope_json.c %D%/task_settle.c %D%/time_text.c %D%/view.c \
   %D%/view_list.c %D%/view_make.c %D%/world.c %D%/world_judge.c
 liblifecycle_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 liblifecycle_la_CFLAGS = $(AM_CFLAGS)

@@ -135,6 +135,27 @@ int store_epoch_open(struct store_tx *tx, struct store_epoch *row)
 	return sql_run(&query);
 }
 
+static int run_text(struct store_tx *tx, const char *text)
+{
+	CLEANUP(sql_end) struct sql query = sql_begin_write(tx, text);
+
+	return sql_run(&query);
+}
+
+int store_epoch_disarm(struct store_tx *tx, int64_t at, int64_t *ret_tokens)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin_write(tx, "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL");
+	int r = scalar(tx, "SELECT count(*) FROM tokens WHERE revoked_at IS NULL", ret_tokens);
+
+	sql_bind_int(&query, at);
+	if (r == 0)
+		r = sql_run(&query);
+	if (r == 0)
+		r = run_text(tx, "UPDATE runs SET token_hash = 'dead ' || id");
+	return r ? r : run_text(tx, "DELETE FROM answers");
+}
+
 int store_epoch_list(struct store_tx *tx, struct store_epoch_list *ret)
 {
 	CLEANUP(sql_end)

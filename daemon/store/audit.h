@@ -55,6 +55,9 @@ struct store_epoch_list {
 
 /* Opens the next one at the head of the log and leaves epoch and `from` in row; its event is the caller's. */
 int store_epoch_open(struct store_tx *tx, struct store_epoch *row) MUST_USE;
+/* What a restore makes of what its backup held: no token opens anything, a person's or a run's, and no remembered answer is given
+ * again. *ret_tokens: how many were alive. */
+int store_epoch_disarm(struct store_tx *tx, int64_t at, int64_t *ret_tokens) MUST_USE;
 /* All of them, in order; the first has no row. */
 int store_epoch_list(struct store_tx *tx, struct store_epoch_list *ret) MUST_USE;
 

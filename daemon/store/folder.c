@@ -16,7 +16,7 @@
 #include "daemon/store/store.h"
 #include "policy/cleanup.h"
 
-static const char database_name[] = "admitd.db";
+static const char database_name[] = STORE_FILE;
 static const char lock_name[] = "admitd.lock";
 
 /* SQLite's file format: where the first page says what it is. */
@@ -145,6 +145,19 @@ int folder_open(const char *path, struct folder *ret)
 	}
 	*ret = (struct folder){.lock_fd = lock_fd, .database = TAKE(database), .is_new = is_new};
 	lock_fd = -1;
+	return 0;
+}
+
+int store_lock(const char *state_folder, int *ret_fd)
+{
+	CLEANUP(fd_drop) int folder_fd = open_folder(state_folder);
+	int fd = folder_fd < 0 ? folder_fd : take_lock(folder_fd);
+
+	if (fd == -EWOULDBLOCK)
+		return STORE_OPEN_ELSEWHERE;
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
 	return 0;
 }
 

@@ -249,6 +249,41 @@ int store_open_file(const char *path, struct store **ret_store)
 	return r == -EUCLEAN ? STORE_NOT_A_DATABASE : r;
 }
 
+struct inspecting {
+	bool is_thorough;
+	struct store_chain *head;
+};
+
+static void read_text(struct sql *query, void *row)
+{
+	*(struct str *)row = sql_str(query);
+}
+
+static int run_inspect(struct store_tx *tx, void *arg)
+{
+	const struct inspecting *inspecting = arg;
+	CLEANUP(sql_end)
+	struct sql head = sql_begin(tx, "SELECT sequence, hash FROM events ORDER BY sequence DESC LIMIT 1");
+	CLEANUP(sql_end) struct sql check = {0};
+	struct str verdict = {0};
+	int r = sql_one(&head, read_head, inspecting->head);
+
+	if ((r && r != STORE_ABSENT) || !inspecting->is_thorough)
+		return r == STORE_ABSENT ? 0 : r;
+	check = sql_begin(tx, "PRAGMA integrity_check(1)");
+	r = sql_one(&check, read_text, &verdict);
+	return r == 0 && !str_is(verdict, "ok") ? -EUCLEAN : r;
+}
+
+int store_inspect(struct store *store, bool is_thorough, struct store_chain *ret_head)
+{
+	CLEANUP(arena_release) struct arena arena = {.ceiling = 64 * 1024};
+	struct inspecting inspecting = {is_thorough, ret_head};
+	int r = store_read(store, &arena, run_inspect, &inspecting);
+
+	return r == -EUCLEAN ? STORE_NOT_A_DATABASE : r;
+}
+
 void store_close(struct store *store)
 {
 	if (!store)

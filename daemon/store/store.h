@@ -93,6 +93,15 @@ int store_open(const struct store_config *config, struct store **ret_store) MUST
 /* Refuses new operations, runs the accepted ones, waits for readers, closes. NULL is fine. Not from `done`. */
 void store_close(struct store *store);
 
+/* Takes the folder that a daemon would take, for somebody who puts another store into it: *ret_fd, until it is closed.
+ * STORE_OPEN_ELSEWHERE; -errno. The folder is made when it isn't there. */
+int store_lock(const char *state_folder, int *ret_fd) MUST_USE;
+/* The name of the database file in its folder. */
+#define STORE_FILE "admitd.db"
+/* The head of the log, and SQLite's own check of the whole file (`is_thorough`): STORE_NOT_A_DATABASE when it fails. */
+struct store_chain;
+int store_inspect(struct store *store, bool is_thorough, struct store_chain *ret_head) MUST_USE;
+
 /* For CLEANUP(). */
 void store_drop(struct store **store);
 
