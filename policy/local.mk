@@ -26,7 +26,7 @@ BUILT_SOURCES += %D%/catalog_default_bytes.h
 CLEANFILES += %D%/catalog_default_bytes.h
 EXTRA_DIST += %D%/catalog_default.json
 # Said here too, so that a single target can be made in a fresh tree.
-%D%/libpolicy_la-catalog_default.lo: %D%/catalog_default_bytes.h
+$(libpolicy_la_OBJECTS): | %D%/catalog_default_bytes.h
 %D%/catalog_default_bytes.h: %D%/catalog_default.json
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
 	  echo 'static const unsigned char catalog_default_json[] = {'; \
