@@ -7,12 +7,13 @@ libpolicy_la_SOURCES = \
   %D%/text.c %D%/text.h %D%/redact.c %D%/redact.h %D%/redact_clean.c %D%/redact_copy.c \
   %D%/redact_internal.h %D%/redact_keys.c %D%/redact_patterns.c %D%/redact_values.c \
   %D%/catalog.c %D%/catalog.h %D%/catalog_default.c %D%/catalog_load.c %D%/catalog_load.h %D%/catalog_new.c \
+  %D%/catalog_diff.c %D%/catalog_diff.h \
   %D%/capability.c %D%/capability.h %D%/grant_state.c %D%/grant_state.h %D%/health_row.c %D%/health_row.h \
   %D%/package.c %D%/package.h %D%/package_entry.c %D%/package_join.c %D%/package_parse.h \
   %D%/package_render.c %D%/package_subtask.c \
   %D%/admission.c %D%/admission.h %D%/admission_inputs.c %D%/admission_reason.c %D%/admission_reason.h \
   %D%/admission_write.c %D%/decision_diff.c %D%/decision_id.c %D%/decision_id.h %D%/evaluate.c %D%/evaluate.h \
-  %D%/explain.c %D%/explain.h %D%/replay.c %D%/replay.h \
+  %D%/explain.c %D%/explain.h %D%/replay.c %D%/replay.h %D%/replay_diff.c %D%/replay_diff.h \
   %D%/trace.c %D%/trace.h %D%/trace_because.c %D%/trace_parts.h %D%/trace_source.c %D%/trace_source.h %D%/trace_write.c \
   %D%/projection.c %D%/projection.h %D%/projection_write.c \
   %D%/words.c %D%/words.h
