@@ -203,7 +203,7 @@ endif
 
 # ---- daemon/lifecycle: chapter 2 on a real store, without HTTP
 if HAVE_CMOCKA
-lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world test_lifecycle_store
+lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world test_lifecycle_store test_lifecycle_move test_lifecycle_run
 check_PROGRAMS += $(lifecycle_tests)
 TESTS += $(lifecycle_tests)
 lifecycle_fixture = %D%/lib/lifecycle_fixture.c %D%/lib/lifecycle_fixture.h $(store_fixture)
@@ -233,6 +233,12 @@ test_lifecycle_world_LDADD = $(lifecycle_test_libs)
 test_package_cache_SOURCES = %D%/unit/test_package_cache.c
 test_package_cache_CPPFLAGS = $(lifecycle_test_cppflags)
 test_package_cache_LDADD = $(lifecycle_test_libs)
+test_lifecycle_move_SOURCES = %D%/unit/test_lifecycle_move.c $(lifecycle_fixture)
+test_lifecycle_move_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_move_LDADD = $(lifecycle_test_libs)
+test_lifecycle_run_SOURCES = %D%/unit/test_lifecycle_run.c $(lifecycle_fixture)
+test_lifecycle_run_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_run_LDADD = $(lifecycle_test_libs)
 test_lifecycle_store_SOURCES = %D%/unit/test_lifecycle_store.c $(lifecycle_fixture)
 test_lifecycle_store_CPPFLAGS = $(lifecycle_test_cppflags)
 test_lifecycle_store_LDADD = $(lifecycle_test_libs)
@@ -265,4 +271,6 @@ TESTS += %D%/http/test_start.py %D%/http/test_claims.py
 EXTRA_DIST += %D%/http/test_start.py %D%/http/test_claims.py
 TESTS += %D%/http/test_recovery.py %D%/http/test_events.py
 EXTRA_DIST += %D%/http/test_recovery.py %D%/http/test_events.py
+TESTS += %D%/http/test_moves.py %D%/http/test_runs.py
+EXTRA_DIST += %D%/http/test_moves.py %D%/http/test_runs.py
 # ---- end of the daemon itself

@@ -32,9 +32,18 @@ static int64_t clock_of(void *arg)
 	return atomic_load(&fixture->now);
 }
 
+static int64_t monotonic_of(void *arg)
+{
+	struct lifecycle_fixture *fixture = arg;
+
+	return atomic_load(&fixture->monotonic);
+}
+
 void lifecycle_fixture_pass(struct lifecycle_fixture *fixture, int64_t ms)
 {
 	atomic_fetch_add(&fixture->now, ms);
+	if (ms > 0)
+		atomic_fetch_add(&fixture->monotonic, ms);
 }
 
 static struct fixture_arena *add_arena(struct lifecycle_fixture *fixture)
@@ -93,8 +102,10 @@ int lifecycle_fixture_setup(void **state)
 	fixture->store = store;
 	make_folders(fixture);
 	atomic_store(&fixture->now, START_MS);
-	fixture->config = (struct lifecycle_config){
-		.state_folder = fixture->store->folder, .clock_ms = clock_of, .clock_arg = fixture};
+	fixture->config = (struct lifecycle_config){.state_folder = fixture->store->folder,
+		.clock_ms = clock_of,
+		.monotonic_ms = monotonic_of,
+		.clock_arg = fixture};
 	open_lifecycle(fixture);
 	*state = fixture;
 	return lifecycle_fixture_set_root(fixture, fixture->root, &put);
@@ -287,6 +298,32 @@ int lifecycle_fixture_allow(
 		.root_revision = project.row.root_revision,
 	};
 	return lifecycle_grant(fixture->lifecycle, ret);
+}
+
+int lifecycle_fixture_move_task(struct lifecycle_fixture *fixture, const char *task,
+	int (*move)(struct lifecycle *lifecycle, struct lifecycle_task_move *call), struct lifecycle_task_move *ret)
+{
+	*ret = (struct lifecycle_task_move){
+		.call = lifecycle_fixture_call(fixture, "operator"),
+		.task = lifecycle_fixture_str(task),
+		.plan_revision = lifecycle_fixture_task(fixture, task).row.plan_revision,
+		.reason = STR("because"),
+	};
+	return move(fixture->lifecycle, ret);
+}
+
+int lifecycle_fixture_move_package(struct lifecycle_fixture *fixture, struct str package, bool cascade,
+	int (*move)(struct lifecycle *lifecycle, struct lifecycle_package_move *call),
+	struct lifecycle_package_move *ret)
+{
+	*ret = (struct lifecycle_package_move){
+		.call = lifecycle_fixture_call(fixture, "operator"),
+		.package = package,
+		.reason = STR("because"),
+		.cascade = cascade,
+		.is_operator = true,
+	};
+	return move(fixture->lifecycle, ret);
 }
 
 int lifecycle_fixture_set_root(struct lifecycle_fixture *fixture, const char *path, struct lifecycle_project_put *ret)

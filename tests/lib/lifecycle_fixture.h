@@ -11,6 +11,7 @@
 
 #include "daemon/lifecycle/grant.h"
 #include "daemon/lifecycle/lifecycle.h"
+#include "daemon/lifecycle/move.h"
 #include "daemon/lifecycle/outcome.h"
 #include "daemon/lifecycle/plan.h"
 #include "daemon/lifecycle/project.h"
@@ -30,6 +31,7 @@ struct lifecycle_fixture {
 	struct lifecycle_config config; /* a test may change it and reopen */
 	struct lifecycle *lifecycle;
 	atomic_int_fast64_t now;
+	atomic_int_fast64_t monotonic;
 	char folder[64]; /* holds the two below */
 	char root[80];   /* the project's folder */
 	char other[80];  /* another one */
@@ -44,7 +46,7 @@ void lifecycle_fixture_reopen(struct lifecycle_fixture *fixture);
 
 /* A fresh arena, until teardown. */
 struct arena *lifecycle_fixture_arena(struct lifecycle_fixture *fixture);
-/* Moves the clock on. */
+/* Moves both clocks on; a negative time sets back the one that can be. */
 void lifecycle_fixture_pass(struct lifecycle_fixture *fixture, int64_t ms);
 /* A call by this principal, whose token is `tok_` and the principal, that sees all projects and waits. */
 struct lifecycle_call lifecycle_fixture_call(struct lifecycle_fixture *fixture, const char *who);
@@ -85,6 +87,12 @@ int lifecycle_fixture_decide(struct lifecycle_fixture *fixture, struct str packa
 /* For the project: an approval of `capability` (NULL: a revocation), at the current revision. */
 int lifecycle_fixture_allow(
 	struct lifecycle_fixture *fixture, const char *capability, bool replace, struct lifecycle_grant *ret);
+/* Of a task at its current plan revision, and of a package with what depends on it; by an operator. */
+int lifecycle_fixture_move_task(struct lifecycle_fixture *fixture, const char *task,
+	int (*move)(struct lifecycle *lifecycle, struct lifecycle_task_move *call), struct lifecycle_task_move *ret);
+int lifecycle_fixture_move_package(struct lifecycle_fixture *fixture, struct str package, bool cascade,
+	int (*move)(struct lifecycle *lifecycle, struct lifecycle_package_move *call),
+	struct lifecycle_package_move *ret);
 int lifecycle_fixture_set_root(struct lifecycle_fixture *fixture, const char *path, struct lifecycle_project_put *ret);
 
 /* Fails the test unless they answer 0. */

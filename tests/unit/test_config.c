@@ -57,7 +57,8 @@ static void every_setting_is_read(void **state)
 	static const char text[] =
 		"; a comment\n[server]\nlisten = [::1]:0\nhosts = a.example, b.example:443\nhosts = c.example\n"
 		"[store]\nstate = /srv/a b\n[roots]\nallow = /srv/one\nallow = /srv/two\n"
-		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n[events]\nbeat = 30\n";
+		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n[events]\nbeat = 30\n[runs]\nlease_seconds = "
+		"3600\n";
 	struct config *config = *state;
 	struct config_fault fault;
 
@@ -71,6 +72,7 @@ static void every_setting_is_read(void **state)
 	assert_string_equal(config->roots.items[1], "/srv/two");
 	assert_true(config->allow_self_approval && config->durable_previews);
 	assert_int_equal(config->beat_seconds, 30);
+	assert_int_equal(config->lease_seconds, 3600);
 }
 
 static void what_is_not_known_is_refused_with_its_line(void **state)
@@ -91,12 +93,18 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[events]\nbeat = 0\n", 2, "from 1 to 300");
 	refuses(*state, "[events]\nbeat = 15s\n", 2, "from 1 to 300");
 	refuses(*state, "[events]\nbeat = -1\n", 2, "from 1 to 300");
+	refuses(*state, "[runs]\nlease_seconds = 0\n", 2, "1 to 3600");
+	refuses(*state, "[runs]\nlease_seconds = 3601\n", 2, "1 to 3600");
+	refuses(*state, "[runs]\nlease_seconds = 99999999999999999999\n", 2, "1 to 3600");
+	refuses(*state, "[runs]\nlease_seconds = 1.5\n", 2, "1 to 3600");
+	refuses(*state, "[runs]\nlease_seconds =\n", 2, "1 to 3600");
 }
 
 static void what_is_given_twice_is_refused(void **state)
 {
 	refuses(*state, "[preview]\ndurable = no\ndurable = yes\n", 3, "twice");
 	refuses(*state, "[store]\nstate = /a\nstate = /b\n", 3, "twice");
+	refuses(*state, "[runs]\nlease_seconds = 5\nlease_seconds = 6\n", 3, "twice");
 }
 
 static void only_the_first_fault_is_told(void **state)

@@ -317,9 +317,9 @@ static void a_one_time_grant_is_used_up_whatever_became_of_the_run(void **state)
 		struct lifecycle_grant grant;
 
 		assert_int_equal(lifecycle_fixture_handoff(fixture, id, &handoff), 0);
+		assert_int_equal(end_run(fixture, &handoff, ends[i], &outcome), 0);
 		assert_int_equal(lifecycle_fixture_decide(fixture, id, STORE_GRANT_REVOKED, &grant),
 			LIFECYCLE_NOTHING_TO_REVOKE);
-		assert_int_equal(end_run(fixture, &handoff, ends[i], &outcome), 0);
 		assert_int_equal(outcome.view.row.attempts, ends[i] == STORE_RUN_FAILED);
 		assert_int_equal(outcome.view.hold.arm, ARM_USED_UP);
 		assert_int_equal(lifecycle_fixture_decide(fixture, id, STORE_GRANT_APPROVED, &grant), 0);
