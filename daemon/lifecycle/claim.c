@@ -58,6 +58,19 @@ static int write_run(struct world *world, const struct store_package *row, const
 	return call_store_result(store_run_insert(world->tx, &run));
 }
 
+/* A keyless requirement's made-up name may be another one's key (1.7). Their grant is looked up by that name, so it is the same
+ * one, and written once.
+ */
+static bool is_named_again(const struct admission *admission, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (admission->evaluations[i].row == ROW_5C_ADMITTED &&
+			str_equal(admission->evaluations[i].requirement->key,
+				admission->evaluations[at].requirement->key))
+			return true;
+	return false;
+}
+
 /* Consumed is only what row 5c admits through (2.4). */
 static int write_run_grants(struct world *world, const struct verdict *verdict, struct str run)
 {
@@ -72,7 +85,8 @@ static int write_run_grants(struct world *world, const struct verdict *verdict, 
 		};
 		int r = 0;
 
-		if (evaluation->row != ROW_5C_ADMITTED || row.grant.bytes == NULL)
+		if (evaluation->row != ROW_5C_ADMITTED || row.grant.bytes == NULL ||
+			is_named_again(&verdict->admission, i))
 			continue;
 		r = call_store_result(store_run_grant_append(world->tx, &row));
 		if (r != 0)

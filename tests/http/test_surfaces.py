@@ -350,6 +350,21 @@ def a_keyless_legacy_package_goes_the_whole_way(daemon):
 
 
 @scene
+def a_keyless_requirement_may_get_the_name_that_another_has_as_its_key(daemon):
+    world = daemon.world()
+    keyless = {"mcpId": "filesystem", "agent": "backend", "requirement": "required", "permissions": [READ],
+               "fallback": {"action": "block"}}
+    keyed = requirement("legacy-0-filesystem-backend", capabilities=["filesystem.project.list"], index=1)
+    world.submit(package("a", keyless, keyed))
+    world.grant("a")
+    world.approve()
+    handed = world.handoff("a")
+    equal([item["requirementKey"] for item in handed["given"]["readScope"]], ["legacy-0-filesystem-backend"] * 2)
+    world.outcome(handed)
+    equal(world.task()["status"], "completed")
+
+
+@scene
 def what_was_given_at_handoff_is_what_was_decided(daemon):
     world = daemon.world()
     world.health()
