@@ -30,6 +30,7 @@ enum {
 	CATALOG_BYTES = 4 * 1024 * 1024,
 	DRAIN_MS = 20 * 1000,
 	WORK_BYTES = 16 * 1024 * 1024,
+	ROUTES_BYTES = 64 * 1024,
 	JOB_THREADS = 2,
 	JOBS_WAITING = 8,
 };
@@ -485,6 +486,18 @@ static int reset_token(struct admitd *admitd)
 	return r == 0 ? issue_first(admitd, true) : r;
 }
 
+static int print_routes(void)
+{
+	struct buf text;
+	bool is_done = false;
+
+	buf_init(&text, ROUTES_BYTES);
+	api_write_routes(&text);
+	is_done = buf_error(&text) == 0 && fwrite(text.bytes, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
+	buf_release(&text);
+	return is_done ? 0 : EXIT_FAILURE;
+}
+
 static int run(struct admitd *admitd, const sigset_t *signals)
 {
 	int r = read_config(admitd);
@@ -498,6 +511,7 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 		return check_config(admitd);
 	case OPTIONS_TOKEN_RESET:
 		return reset_token(admitd);
+	case OPTIONS_ROUTES: /* answered before: it needs no configuration */
 	case OPTIONS_SERVE:
 		break;
 	}
@@ -512,6 +526,8 @@ int main(int argc, char **argv)
 
 	if (r != 0)
 		return r == OPTIONS_ANSWERED ? 0 : EXIT_USAGE;
+	if (admitd.options.command == OPTIONS_ROUTES)
+		return print_routes();
 	json_parse_guard();
 	if (sodium_init() < 0) {
 		log_line(LOG_LINE_ERROR, "start", "libsodium can't be started");

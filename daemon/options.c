@@ -10,6 +10,7 @@ static const char help[] =
 	"fine\n"
 	"       admitd token-reset [OPTION...]   make a new admin token, where the first one is lost; no daemon may be "
 	"running\n"
+	"       admitd routes                    print the table of routes: method, path, body, who may\n"
 	"\n"
 	"  --config FILE       settings ([server] [store] [roots] [approval] [preview]); the options below go before "
 	"it\n"
@@ -44,6 +45,8 @@ static int read_command(const char *word, struct options *options)
 		options->command = OPTIONS_CHECK_CONFIG;
 	else if (strcmp(word, "token-reset") == 0)
 		options->command = OPTIONS_TOKEN_RESET;
+	else if (strcmp(word, "routes") == 0)
+		options->command = OPTIONS_ROUTES;
 	else
 		return refuse("there is no command ", word);
 	return 0;

@@ -9,6 +9,7 @@ enum options_command {
 	OPTIONS_SERVE = 0,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TOKEN_RESET,
+	OPTIONS_ROUTES,
 };
 
 /* NULL: not given. All point into argv. */

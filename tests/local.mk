@@ -274,3 +274,8 @@ EXTRA_DIST += %D%/http/test_recovery.py %D%/http/test_events.py
 TESTS += %D%/http/test_moves.py %D%/http/test_runs.py
 EXTRA_DIST += %D%/http/test_moves.py %D%/http/test_runs.py
 # ---- end of the daemon itself
+
+# ---- the description of the API
+TESTS += %D%/http/test_openapi.py %D%/http/test_schema.py
+EXTRA_DIST += %D%/http/openapi.py %D%/http/test_openapi.py %D%/http/test_schema.py %D%/lib/schema.py
+# ---- end of the description of the API

@@ -25,6 +25,7 @@ static const struct http_routes *const tables[] = {
 	&api_recovery_routes,
 	&api_events_routes,
 	&api_tokens_routes,
+	&api_openapi_routes,
 };
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };

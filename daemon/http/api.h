@@ -30,6 +30,11 @@ struct api {
 /* All tables, for http_config; `*ret_count` of them. */
 const struct http_routes *api_tables(size_t *ret_count);
 
+/* A line for each route, columns apart by a tab: method, pattern, `body` or `body?` or `-`, and who may: `none` (no token is needed),
+ * `any` or roles, and `run` where a run's own token will do.
+ */
+void api_write_routes(struct buf *out);
+
 /* Whether a table has a row of this method and pattern. */
 bool api_has_route(enum http_method method, const char *pattern);
 
@@ -50,7 +55,7 @@ struct str api_text(const char *text);
 /* The tables, one of each resource. */
 extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_health_routes,
 	api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes, api_grants_routes,
-	api_decisions_routes, api_events_routes, api_recovery_routes, api_tokens_routes;
+	api_decisions_routes, api_events_routes, api_recovery_routes, api_tokens_routes, api_openapi_routes;
 
 #define API_ROUTES(rows)                                 \
 	{                                                \

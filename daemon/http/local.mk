@@ -21,3 +21,15 @@ libapi_la_SOURCES = \
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)
 libapi_la_LIBADD = libjobs.la libhttp.la liblifecycle.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)
+
+# The description of the API, compiled in byte by byte and served as it is.
+libapi_la_SOURCES += %D%/api_openapi.c
+nodist_libapi_la_SOURCES = %D%/openapi_bytes.h
+BUILT_SOURCES += %D%/openapi_bytes.h
+CLEANFILES += %D%/openapi_bytes.h
+EXTRA_DIST += docs/openapi.json
+%D%/openapi_bytes.h: docs/openapi.json
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
+	  echo 'static const unsigned char openapi_json[] = {'; \
+	  od -An -v -tx1 $(srcdir)/docs/openapi.json | $(SED) 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; \
+	  echo '};'; } > $@.tmp && mv $@.tmp $@

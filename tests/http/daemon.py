@@ -10,7 +10,7 @@
         run_scenes()
 
 Each scene is a test. At its end the daemon must be alive, and neither its log nor any file of its state folder may hold the canary or
-a token's secret. The daemon's log is shown when a scene fails.
+a token's secret. The daemon's log is shown when a scene fails. Whatever a Client sends and gets is held against docs/openapi.json.
 """
 import contextlib
 import functools
@@ -31,6 +31,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 sys.path.insert(0, HERE)
+import openapi  # noqa: E402
 from tap import Failed, check, diagnostic, equal, run, test  # noqa: E402
 from wire import Wire  # noqa: E402
 
@@ -119,7 +120,9 @@ class Client:
         except (OSError, http.client.HTTPException):
             self.close()
             raise
-        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, raw)
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        openapi.check_exchange(method, path, fields, data, answer.status, found, raw)
+        return Answer(answer.status, found, raw)
 
     def get(self, path, **headers):
         return self.request("GET", path, None, headers)
