@@ -164,8 +164,9 @@ def no_package_runs_twice(store):
     none(store, "SELECT package_id FROM runs WHERE outcome IS NULL GROUP BY package_id HAVING count(*) > 1", "packages that run twice")
     none(store, "SELECT r.id FROM runs r JOIN packages p ON p.id = r.package_id JOIN tasks t ON t.id = r.task_id WHERE "
                 "r.outcome IS NULL AND (p.\"end\" IS NOT NULL OR t.status <> 'approved' OR p.hold_json IS NOT NULL)", "runs of what doesn't run")
-    none(store, "SELECT id FROM packages WHERE attempts <> (SELECT count(*) FROM runs WHERE package_id = packages.id AND "
-                "outcome IN ('failed', 'expired'))", "attempts that are not the runs that failed")
+    none(store, "SELECT id FROM (SELECT id, \"end\", attempts - (SELECT count(*) FROM runs WHERE package_id = packages.id AND outcome IN "
+                "('failed', 'expired', 'succeeded')) AS more FROM packages) WHERE more <> -(\"end\" IS 'completed') AND NOT "
+                "(\"end\" IS 'superseded' AND more = -1)", "attempts that are not the runs that failed, or were not good enough")
     none(store, "SELECT id FROM packages WHERE \"end\" = 'completed' AND 'succeeded' IS NOT (SELECT outcome FROM runs WHERE "
                 "package_id = packages.id ORDER BY sequence DESC LIMIT 1)", "completed packages whose last run did not succeed")
     none(store, "SELECT id FROM packages WHERE (\"end\" = 'failed') <> (attempts >= attempt_limit) AND coalesce(\"end\", 'failed') = 'failed'",

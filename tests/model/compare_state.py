@@ -94,8 +94,6 @@ def compare_package_part(episode, package, shown):
     same(what + " documents", package.label, shown["label"])
     if package.end != "superseded":
         same(what + " dependsOn", sorted(episode.ids[other.name] for other in package.after), sorted(shown["dependsOn"]))
-    if package.task.status == "rejected":
-        return  # nothing holds or frees what was refused
     found = shown["hold"] and {name: shown["hold"].get(name) for name in HOLD_MEMBERS}
     same(what + " hold", package.hold, found)
     if found:

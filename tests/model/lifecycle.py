@@ -161,9 +161,9 @@ class World:
                 continue
             task.settle()
             for package in task.packages:
-                if not package.is_unfinished() or package.live_run():
+                if not package.is_unfinished() or package.live_run() or task.status == "rejected":
                     self.put_hold(package, None)
-                elif task.status in ("proposed", "approved"):
+                elif task.status in ("proposed", "approved", "failed"):
                     self.put_hold(package, self.judge(package).hold())
 
     def put_hold(self, package, hold):
@@ -250,7 +250,7 @@ class World:
     def submit(self, name, project_name, plan, client):
         """`plan`: a list of packages as PUT takes them."""
         project, task = self.projects[project_name], self.tasks.get(name)
-        if task is not None and task.project is project and task.plan == plan:
+        if task is not None and task.project is project and task.plan == plan and not project.archived:
             return Verdict()
         faults = [conflict("project_archived")] if project.archived else []
         if task is not None and task.project is not project:
@@ -299,7 +299,7 @@ class World:
             return Verdict([NOT_FOUND])
         if task.status in ("approved", "completed", "failed") and revision == task.approved_revision:
             return Verdict(value={"alreadyApproved": True})
-        faults = set()
+        faults = self.faults_of_archive(task)
         if task.status != "proposed":
             faults.add(conflict("task_status"))
         if revision != task.revision:
@@ -326,7 +326,11 @@ class World:
             faults.add(conflict("task_status"))
         if revision is not None and revision != task.revision:
             faults.add(conflict("plan_revision_conflict"))
-        return task, faults
+        return task, faults | self.faults_of_archive(task)
+
+    @staticmethod
+    def faults_of_archive(task):
+        return {conflict("project_archived")} if task.project.archived else set()
 
     def reject(self, name, revision):
         task, faults = self.act_on_plan(name, revision, ("proposed",))
@@ -367,7 +371,7 @@ class World:
     def cancel_package(self, name, cascade):
         package = self.packages[name]
         along = [other for other in package.task.dependents(package) if other.is_unfinished()]
-        faults = set()
+        faults = self.faults_of_archive(package.task)
         if not package.is_unfinished():
             faults.add(conflict("package_status"))
         if package.task.status not in ("proposed", "approved", "failed"):
@@ -383,7 +387,7 @@ class World:
 
     def retry(self, name):
         package = self.packages[name]
-        faults = set()
+        faults = self.faults_of_archive(package.task)
         if package.end != "failed":
             faults |= {conflict("not_retryable"), conflict("package_status")}
         if package.task.status not in ("approved", "failed"):
@@ -399,7 +403,7 @@ class World:
     def rework(self, name, cascade):
         package = self.packages[name]
         along = [other for other in package.task.dependents(package) if other.end == "completed"]
-        faults = set()
+        faults = self.faults_of_archive(package.task)
         if package.task.status != "approved":
             faults.add(conflict("task_status"))
         if package.end != "completed":
@@ -410,6 +414,8 @@ class World:
             return Verdict(faults)
         for one in [package] + along:
             one.end = None
+            one.attempts += 1        # the one that succeeded: it returns as a new attempt, and as many are left as were
+            one.limit += 1
         self.reconcile(package.task.project)
         return Verdict()
 
@@ -435,7 +441,7 @@ class World:
 
     def hand_off(self, name, client):
         package = self.packages[name]
-        faults = set()
+        faults = self.faults_of_archive(package.task)
         if package.task.status != "approved":
             faults.add(conflict("task_status"))
         if package.status() not in ("ready", "blocked") or any(other.end != "completed" for other in package.after):
@@ -447,7 +453,7 @@ class World:
     def hand_off_next(self, name, client):
         task = self.tasks.get(name)
         if task is None or task.status != "approved":
-            return Verdict([NOT_FOUND if task is None else conflict("task_status")])
+            return Verdict([NOT_FOUND] if task is None else {conflict("task_status")} | self.faults_of_archive(task))
         found = self.ready([task])
         return self.claim(found, client) if found else Verdict(status=204)
 

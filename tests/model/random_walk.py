@@ -18,11 +18,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 sys.path.insert(0, HERE)
 from compare_state import Difference  # noqa: E402
 from daemon import running  # noqa: E402
-from walk_drive import Clients, Episode  # noqa: E402
+from walk_drive import Abandoned, Clients, Episode  # noqa: E402
 from walk_ops import OPERATIONS, Chooser  # noqa: E402
 
 EVERYTHING_EVERY = 50
 SHRINK_S = 90
+CONFIG = "[runs]\nlease_seconds = 1\n"
 
 
 def missing_operations(daemon):
@@ -44,6 +45,7 @@ class Walk:
         self.clients = Clients(daemon)
         self.episodes = 0
         self.steps = 0
+        self.abandoned = 0
         self.counts = {}
         self.rows, self.arms, self.statuses = set(), set(), set()
 
@@ -67,6 +69,8 @@ class Walk:
             episode.check_all()
         except Difference as difference:
             return difference, done
+        except Abandoned:
+            self.abandoned += 1
         finally:
             self.count(episode)
         return None
@@ -88,6 +92,8 @@ class Walk:
             episode.check_all()
         except Difference as difference:
             return str(difference)
+        except Abandoned:
+            pass
         return None
 
     def shrink(self, operations):
@@ -138,7 +144,7 @@ def report(walk, difference, operations):
 
 
 def walk_on(daemon, arguments):
-    """None, or the difference, the operations that led to it, and the shortest that do. Prints lines that TAP reads over."""
+    """(walk, None or the difference, the operations that led to it, and the shortest that do). Prints lines that TAP reads over."""
     left_out = missing_operations(daemon)
     for name in left_out:
         print("# LEFT OUT, the daemon has no route for it: " + name)
@@ -147,12 +153,14 @@ def walk_on(daemon, arguments):
     while walk.steps < arguments.steps and not failed:
         failed = walk.run_episode(min(arguments.episode, arguments.steps - walk.steps))
     took = time.monotonic() - started
+    if walk.abandoned:
+        print("# %d episodes were given up at an operation during which something ended" % walk.abandoned)
     print("# %d steps in %d episodes, seed %s, %.1f s, %.0f steps/s" % (walk.steps, walk.episodes, walk.seed, took, walk.steps / took))
     for name in sorted(walk.counts):
         print("#   %-28s %6d done %6d refused" % ((name,) + tuple(walk.counts[name])))
     print("# rows that decided: %s" % " ".join(sorted(walk.rows, key=lambda row: int(row[1:]))))
     print("# holds: %s" % " ".join(sorted("%s/%s" % (kind, arm or "-") for kind, arm in walk.arms)))
-    return report(walk, *failed) if failed else None
+    return walk, report(walk, *failed) if failed else None
 
 
 def main():
@@ -162,8 +170,8 @@ def main():
     parser.add_argument("--episode", type=int, default=300, help="steps on the same projects")
     parser.add_argument("--leave-out", default="", help="operations, with commas between them")
     arguments = parser.parse_args()
-    with running() as daemon:
-        failed = walk_on(daemon, arguments)
+    with running(CONFIG) as daemon:
+        _, failed = walk_on(daemon, arguments)
     return 1 if failed else 0
 
 

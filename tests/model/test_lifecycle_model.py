@@ -25,6 +25,10 @@ SLOW = os.environ.get("ADMITD_SLOW") == "1"
 STEPS = 100000 if SLOW else 3000
 SEED = os.environ.get("ADMITD_SEED") or (str(random.SystemRandom().randrange(10**6)) if SLOW else "check")
 
+ROWS = {"P%d" % number for number in range(1, 14)}
+# All but `insufficient`, which wants another catalog.
+ARMS = {"never_approved", "denied", "used_up", "removed", "narrowed", "root_changed", "expired", "taken_back", "no_root"}
+
 
 # ---- the model by itself
 
@@ -102,9 +106,14 @@ def walk(daemon, seed, steps):
 
 @test
 def the_daemon_and_the_model_agree_step_by_step():
-    with running() as daemon:
-        failed = walk(daemon, SEED, STEPS)
+    with running(random_walk.CONFIG) as daemon:
+        equal(random_walk.missing_operations(daemon), [], "operations without a route")
+        walked, failed = walk(daemon, SEED, STEPS)
         check(failed is None, "seed %s: %s" % (SEED, failed and failed[0]))
+        check(walked.abandoned <= walked.episodes // 10, "%d of %d episodes were given up" % (walked.abandoned, walked.episodes))
+        if SLOW:
+            equal(ROWS - walked.rows, set(), "rows of the table that decided nothing")
+            equal(ARMS - {arm for kind, arm in walked.arms if kind == "needs_grant"}, set(), "arms that no hold had")
 
 
 class Forgetful(World):
@@ -122,8 +131,8 @@ class Forgetful(World):
 def a_model_that_is_wrong_is_told_from_the_daemon():
     walk_drive.World = Forgetful
     try:
-        with running() as daemon:
-            failed = walk(daemon, "wrong", 3000)
+        with running(random_walk.CONFIG) as daemon:
+            _, failed = walk(daemon, "wrong", 3000)
     finally:
         walk_drive.World = World
     if failed is None:

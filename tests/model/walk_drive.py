@@ -2,6 +2,7 @@
 
 `Episode.perform(operation)` raises Difference as soon as they disagree: over a status or code, or over what can be read afterwards.
 """
+import contextlib
 import copy
 import os
 import time
@@ -16,6 +17,7 @@ PRINCIPALS = {"planner": "planner-service", "planner2": "other-planner", "approv
               "approver-planner": "planner-service", "approver-planner2": "other-planner"}
 SOON_S = 0.3                # what ends "soon" ends after so long
 MARGIN_S = 0.06             # nothing is started so shortly before an end
+LEASE_S = 1                 # of random_walk.py's configuration
 WAIT_S = 20                 # for an end that never comes
 
 
@@ -23,8 +25,16 @@ class Skipped(Exception):
     """The operation names what isn't there (any more)."""
 
 
+class Abandoned(Exception):
+    """An end came while an operation was under way: which of the two was first is not known, so neither is what is right."""
+
+
 def stamp(seconds):
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def moment(text):
+    return datetime.fromisoformat(text[:-1] + "+00:00").timestamp()
 
 
 class Clients:
@@ -51,9 +61,9 @@ class Episode:
         self.clients = clients.of_episode([self.prefix + name for name in PROJECTS])
         self.ids = {}                # model's name of a package, run or grant -> the daemon's
         self.since = {}              # (package, step its hold was opened at) -> the time the daemon shows
-        self.history = []            # what was performed, with the ends that came between
+        self.keys = 0
+        self.remembered = None       # the last POST that took effect, with its key and answer
         self.ends = []               # [(when, operation that says it came)]
-        self.answered_at = 0.0
         self.counts = {}             # operation -> [done, refused]
         for name in PROJECTS:
             self.put_root({"project": name, "root": "x"}, check=False)
@@ -64,21 +74,35 @@ class Episode:
         """False: skipped."""
         self.pass_time(MARGIN_S)
         self.world.step += 1
-        try:
-            touched = getattr(self, operation["op"])(operation)
-        except Skipped:
-            return False
-        self.history.append(operation)
+        with self.no_end_between():
+            try:
+                touched = getattr(self, operation["op"])(operation)
+            except Skipped:
+                return False
         self.pass_time(MARGIN_S / 2)
-        compare_state.compare(self, touched)
+        with self.no_end_between():
+            compare_state.compare(self, touched)
         return True
 
     def check_all(self):
         self.pass_time(MARGIN_S * 3)
-        compare_state.compare_all(self)
+        with self.no_end_between():
+            compare_state.compare_all(self)
+
+    @contextlib.contextmanager
+    def no_end_between(self):
+        """A difference counts if nothing ended meanwhile."""
+        first = min((when for when, _ in self.ends), default=None)
+        try:
+            yield
+        except Difference:
+            if first is not None and time.time() > first - 0.01:
+                raise Abandoned from None
+            raise
 
     def pass_time(self, margin):
         """Waits for what ends within the margin until the daemon shows its end, and tells the model."""
+        self.forget_leases()
         for when, operation in sorted(self.ends, key=lambda pair: pair[0]):
             if when > time.time() + margin:
                 break
@@ -86,17 +110,22 @@ class Episode:
             self.wait_for_end(operation)
             self.world.step += 1
             self.tell_end(operation)
-            self.history.append(operation)
+            self.counts.setdefault("time: end of a " + ("grant" if "grant" in operation else "lease" if "run" in operation else "health row"),
+                                   [0, 0])[0] += 1
 
     def tell_end(self, operation):
         if "grant" in operation:
             self.world.expire_grant(operation["grant"])
+        elif "run" in operation:
+            self.world.expire_lease(operation["run"])
         else:
             self.world.expire_health(operation["project"], operation["mcp"])
 
     def shows_end(self, operation):
         if "grant" in operation:
             return self.get("/v1/grants/" + self.ids[operation["grant"]]).get("expired", False)
+        if "run" in operation:
+            return self.get("/v1/runs/" + self.ids[operation["run"]])["outcome"] is not None
         rows = self.get("/v1/projects/%s/health" % self.id_of_project(operation["project"]))["items"]
         return any(row["mcpId"] == operation["mcp"] and row["expired"] for row in rows)
 
@@ -132,8 +161,11 @@ class Episode:
 
     def send(self, client, method, path, body, verdict):
         """The answer, which must be the verdict's."""
-        answer = self.clients[client].request(method, path, body)
-        self.answered_at = time.time()
+        self.keys += 1
+        key = {"Idempotency-Key": "k-%d" % self.keys} if method == "POST" else None
+        answer = self.clients[client].request(method, path, body, key)
+        if key and answer.status in (200, 201) and "?" not in path:
+            self.remembered = (client, method, path, body, key, answer)
         counted = self.counts.setdefault(self.operation_of(method, path), [0, 0])
         counted[bool(verdict.faults)] += 1
         found = (answer.status, answer.code if answer.status >= 400 else None)
@@ -176,7 +208,8 @@ class Episode:
 
     def post_project(self, operation, what, change):
         path = "/v1/projects/%s/%s" % (self.id_of_project(operation["project"]), what)
-        self.send("operator", "POST", path, {}, change(operation["project"]))
+        self.send("admin", "POST", path, {}, change(operation["project"]))
+        self.forget_leases()
         return {"project": operation["project"], "all": True}
 
     def health(self, operation):
@@ -308,6 +341,7 @@ class Episode:
         return {"task": verdict.value.package.task.name} if verdict.value else {}
 
     def claim(self, path, verdict, body=None):
+        asked_at = time.time()
         answer = self.send("executor", "POST", path, body or {}, verdict)
         if answer is None:
             return
@@ -316,8 +350,21 @@ class Episode:
         if answer["package"]["id"] != self.ids[run.package.name]:
             raise Difference("%s was handed, %s is first" % (answer["package"]["label"], run.package.name))
         self.ids[run.name] = shown["id"]
+        self.keep_lease(run, shown["lease"], asked_at)
         self.daemon.secrets.append(answer["runToken"])
         compare_state.compare_claim(self, run, shown, answer)
+
+    def keep_lease(self, run, lease, asked_at):
+        """The end of this run, if it is not ended or renewed before: a full term from then on."""
+        if not asked_at + LEASE_S - 0.01 <= moment(lease["expiresAt"]) <= time.time() + LEASE_S + 0.01:
+            raise Difference("the lease of %s is no full term: %r" % (run.name, lease))
+        self.forget_leases(run)
+        self.ends.append((moment(lease["expiresAt"]), {"op": "time", "run": run.name}))
+
+    def forget_leases(self, renewed=None):
+        """Of the run that is renewed, and of all that have ended."""
+        self.ends = [(when, end) for when, end in self.ends if "run" not in end or
+                     (self.world.runs[end["run"]] is not renewed and self.world.runs[end["run"]].outcome is None)]
 
     def outcome(self, operation):
         run = self.run(operation["run"])
@@ -331,8 +378,10 @@ class Episode:
         return self.world.runs[name]
 
     def heartbeat(self, operation):
-        run = self.run(operation["run"])
-        self.send("executor", "POST", "/v1/runs/%s/heartbeat" % self.ids[run.name], {}, self.world.heartbeat(run.name))
+        run, asked_at = self.run(operation["run"]), time.time()
+        answer = self.send("executor", "POST", "/v1/runs/%s/heartbeat" % self.ids[run.name], {}, self.world.heartbeat(run.name))
+        if answer is not None:
+            self.keep_lease(run, answer["run"]["lease"] if "run" in answer else answer["lease"], asked_at)
         return {"run": run.name}
 
     # ---- grants
@@ -389,8 +438,7 @@ class Episode:
             self.ids[grant.name] = answer["grant"]["id"]
             compare_state.compare_grant(self, grant, answer["grant"])
             if body.get("expiresAt") and operation["end"] == "soon":
-                self.ends.append((datetime.fromisoformat(body["expiresAt"][:-1] + "+00:00").timestamp(),
-                                  {"op": "time", "grant": grant.name}))
+                self.ends.append((moment(body["expiresAt"]), {"op": "time", "grant": grant.name}))
 
     # ---- the rest
 
@@ -404,6 +452,28 @@ class Episode:
             raise Difference("%s: %r" % (operation["path"], answer))
         return {}
 
+    def wait(self, _operation):
+        """Lets come what comes within a second."""
+        self.pass_time(1.1)
+        return {}
+
+    def again(self, _operation):
+        """The last POST that took effect, with its key: the same answer, and nothing happens."""
+        if self.remembered is None:
+            raise Skipped
+        client, method, path, body, key, before = self.remembered
+        answer = self.clients[client].request(method, path, body, key)
+        self.counts.setdefault("the same POST again", [0, 0])[answer.status != before.status] += 1
+        if (answer.status, answer.json) != (before.status, before.json):
+            raise Difference("%s %s again with its key: was %r, is %r" % (method, path, before, answer))
+        return {}
+
     def restart(self, _operation):
+        """Each live lease has a fresh term afterwards (2.1)."""
+        stopped_at = time.time()
         self.daemon.restart()
+        self.counts.setdefault("restart", [0, 0])[0] += 1
+        for run in self.world.runs.values():
+            if run.outcome is None:
+                self.keep_lease(run, self.get("/v1/runs/" + self.ids[run.name])["lease"], stopped_at)
         return {}

@@ -7,7 +7,8 @@ from plans import LIST, READ, SEARCH, changed_plan, random_plan
 
 PROJECTS = ("p0", "p1")
 TASKS = ("t0", "t1", "t2", "t3")
-SENSIBLE = 0.8
+SENSIBLE = 0.85
+SENSELESS = 0.1              # where nothing makes sense
 REVISIONS = ("current",) * 9 + ("stale", "other")
 APPROVERS = ("approver",) * 6 + ("approver-planner", "approver-planner2")
 PLANNERS = ("planner", "planner", "planner2")
@@ -18,11 +19,11 @@ STATES = (("installed", "healthy", True),) * 5 + (("installed", "auth_required",
 OPERATIONS = {
     "submit": (9, None), "approve": (9, None), "hand_off": (8, None), "hand_off_next": (6, None), "hand_off_any": (5, None),
     "outcome": (14, None), "grant_package": (12, None), "grant_project": (6, None), "health": (4, None), "root": (1.5, None),
-    "preview": (2, None), "unknown": (1, None), "restart": (0, None),
-    "heartbeat": (2, "/v1/runs/x/heartbeat"), "changes": (4, "/v1/tasks/x/changes"), "reject": (2, "/v1/tasks/x/rejection"),
-    "cancel_task": (1, "/v1/tasks/x/cancellation"), "cancel_package": (3, "/v1/packages/x/cancellation"),
+    "preview": (2, None), "unknown": (0.5, None), "wait": (0.15, None), "restart": (0.05, None), "again": (1.5, None),
+    "heartbeat": (2, "/v1/runs/x/heartbeat"), "changes": (2, "/v1/tasks/x/changes"), "reject": (0.7, "/v1/tasks/x/rejection"),
+    "cancel_task": (0.4, "/v1/tasks/x/cancellation"), "cancel_package": (2, "/v1/packages/x/cancellation"),
     "retry": (5, "/v1/packages/x/retry"), "rework": (4, "/v1/packages/x/rework"),
-    "archive": (0.3, "/v1/projects/x/archive"), "unarchive": (0.5, "/v1/projects/x/unarchive"),
+    "archive": (0.15, "/v1/projects/x/archive"), "unarchive": (0.8, "/v1/projects/x/unarchive"),
 }
 
 
@@ -32,7 +33,7 @@ class Chooser:
     def __init__(self, random, world, left_out=()):
         self.random = random
         self.world = world
-        self.names = [name for name in OPERATIONS if name not in left_out and OPERATIONS[name][0]]
+        self.names = [name for name in OPERATIONS if name not in left_out]
         self.weights = [OPERATIONS[name][0] for name in self.names]
 
     def draw(self):
@@ -47,7 +48,7 @@ class Chooser:
         good = [thing for thing in things if wanted(thing)]
         if good and self.random.random() < SENSIBLE:
             return self.random.choice(good).name
-        return self.random.choice(list(things)).name if things and self.random.random() < 0.3 else None
+        return self.random.choice(list(things)).name if things and self.random.random() < SENSELESS else None
 
     def task(self, *statuses):
         return self.some(list(self.world.tasks.values()), lambda task: task.status in statuses)
@@ -71,7 +72,14 @@ class Chooser:
     def draw_archive(self):
         return {"project": self.random.choice(PROJECTS)}
 
-    draw_unarchive = draw_archive
+    def draw_unarchive(self):
+        project = self.some(list(self.world.projects.values()), lambda project: project.archived)
+        return project and {"project": project}
+
+    def draw_wait(self):
+        return {}
+
+    draw_restart = draw_again = draw_wait
 
     # ---- plans
 
