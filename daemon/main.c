@@ -328,6 +328,7 @@ static int start_server(struct admitd *admitd)
 		.find_token = api_find_token,
 		.find_ctx = &admitd->api,
 		.ctx = &admitd->api,
+		.on_answer = api_note_answer,
 	};
 	int r = 0;
 
@@ -394,8 +395,13 @@ static int start_jobs(struct admitd *admitd)
 
 static int start_events(struct admitd *admitd)
 {
-	int r = events_start(&admitd->api.events, admitd->lifecycle, (int64_t)admitd->config.beat_seconds * 1000);
+	size_t count = 0;
+	const struct http_routes *tables = api_tables(&count);
+	int r = metrics_init(&admitd->api.metrics, tables, count, now_ms());
 
+	if (r == 0)
+		r = events_start(&admitd->api.events, admitd->lifecycle, &admitd->api.metrics,
+			(int64_t)admitd->config.beat_seconds * 1000);
 	if (r == 0)
 		return 0;
 	log_line(LOG_LINE_ERROR, "start", "events can't be sent: %s", strerrordesc_np(-r));
@@ -456,6 +462,7 @@ static void stop(struct admitd *admitd)
 	jobs_free(admitd->api.jobs);
 	lifecycle_free(admitd->lifecycle);
 	store_close(admitd->store);
+	metrics_release(&admitd->api.metrics);
 	idempotency_release(&admitd->api.idempotency);
 	config_release(&admitd->config);
 	buf_release(&admitd->catalog);

@@ -24,6 +24,8 @@ static const struct http_routes *const tables[] = {
 	&api_decisions_routes,
 	&api_recovery_routes,
 	&api_events_routes,
+	&api_metrics_routes,
+	&api_stats_routes,
 	&api_tokens_routes,
 	&api_openapi_routes,
 };
@@ -38,6 +40,13 @@ const struct http_routes *api_tables(size_t *ret_count)
 		copies[i] = *tables[i];
 	*ret_count = TABLES;
 	return copies;
+}
+
+void api_note_answer(void *ctx, const struct http_request *request, unsigned status, uint64_t duration_ms)
+{
+	struct api *api = ctx;
+
+	metrics_note_answer(&api->metrics, request->route, status, duration_ms);
 }
 
 bool api_has_route(enum http_method method, const char *pattern)

@@ -11,6 +11,7 @@
 #include "daemon/http/events.h"
 #include "daemon/http/handoff_wait.h"
 #include "daemon/http/idempotency.h"
+#include "daemon/http/metrics.h"
 #include "daemon/http/request.h"
 #include "daemon/http/router.h"
 #include "daemon/jobs.h"
@@ -25,6 +26,7 @@ struct api {
 	struct handoff_wait waits;
 	struct jobs *jobs; /* for long work */
 	struct events events;
+	struct metrics metrics;
 };
 
 /* All tables, for http_config; `*ret_count` of them. */
@@ -34,6 +36,9 @@ const struct http_routes *api_tables(size_t *ret_count);
  * `any` or roles, and `run` where a run's own token will do.
  */
 void api_write_routes(struct buf *out);
+
+/* The server's config.on_answer. */
+void api_note_answer(void *ctx, const struct http_request *request, unsigned status, uint64_t duration_ms);
 
 /* Whether a table has a row of this method and pattern. */
 bool api_has_route(enum http_method method, const char *pattern);
@@ -53,6 +58,7 @@ int api_scope_json(struct http_request *request, struct str *ret_json) MUST_USE;
 struct str api_text(const char *text);
 
 /* The tables, one of each resource. */
+extern const struct http_routes api_metrics_routes, api_stats_routes;
 extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_health_routes,
 	api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes, api_grants_routes,
 	api_decisions_routes, api_events_routes, api_recovery_routes, api_tokens_routes, api_openapi_routes;

@@ -279,6 +279,8 @@ static int keep(struct events *events, const struct store_event *event)
 	events->kept_count++;
 	events->kept_bytes += item.len;
 	events->seen = event->sequence;
+	if (events->metrics != NULL)
+		metrics_note_event(events->metrics, event);
 	return 0;
 }
 
@@ -524,13 +526,14 @@ static void *events_main(void *arg)
 	return NULL;
 }
 
-int events_start(struct events *events, struct lifecycle *lifecycle, int64_t beat_ms)
+int events_start(struct events *events, struct lifecycle *lifecycle, struct metrics *metrics, int64_t beat_ms)
 {
 	struct log_read read = {0};
 	pthread_condattr_t attributes;
 	int r = 0;
 
 	events->lifecycle = lifecycle;
+	events->metrics = metrics;
 	events->beat_ms = beat_ms > 0 ? beat_ms : EVENTS_BEAT_MS;
 	arena_init(&events->arena, ARENA_BYTES);
 	r = read_log(events, run_ends, &read);

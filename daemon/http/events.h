@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/http/metrics.h"
 #include "daemon/http/request.h"
 #include "daemon/lifecycle/lifecycle.h"
 
@@ -42,6 +43,7 @@ struct events_item {
 
 struct events {
 	struct lifecycle *lifecycle;
+	struct metrics *metrics; /* told of each event; may be NULL */
 	int64_t beat_ms;
 
 	pthread_mutex_t lock; /* of the next six */
@@ -67,8 +69,8 @@ struct events {
 		.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
 	}
 
-/* Starts the thread, at the end of the log. `beat_ms` 0 is the usual one. 0 or -errno. */
-int events_start(struct events *events, struct lifecycle *lifecycle, int64_t beat_ms) MUST_USE;
+/* Starts the thread, at the end of the log. `metrics` may be NULL; `beat_ms` 0 is the usual one. 0 or -errno. */
+int events_start(struct events *events, struct lifecycle *lifecycle, struct metrics *metrics, int64_t beat_ms) MUST_USE;
 /* Ends every stream and the thread. Fine when it was never started. */
 void events_stop(struct events *events);
 

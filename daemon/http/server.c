@@ -71,11 +71,14 @@ static bool add_headers(struct MHD_Response *response, const struct exchange *ex
 	return done;
 }
 
-static void log_request(const struct exchange *exchange)
+static void note_answer(const struct exchange *exchange)
 {
 	const struct http_request *request = &exchange->request;
+	const struct http_config *config = &exchange->server->config;
 
-	if (!exchange->server->config.log_requests)
+	if (config->on_answer)
+		config->on_answer(config->ctx, request, exchange->reply.status, conn_now_ms() - exchange->begun_ms);
+	if (!config->log_requests)
 		return;
 	log_line(LOG_LINE_INFO, "request", "id=%.*s method=%s path=%.*s status=%u ms=%llu in=%zu out=%zu from=%.*s",
 		(int)request->id.len, request->id.bytes, http_method_name(request->method), (int)request->path.len,
@@ -145,7 +148,7 @@ static enum MHD_Result answer(struct exchange *exchange, struct MHD_Connection *
 
 	if (!exchange_settle(exchange))
 		return MHD_NO;
-	log_request(exchange);
+	note_answer(exchange);
 	allowed_ms = server->limits.idle_ms + exchange->reply.body.len / ANSWER_STEP * server->limits.step_ms;
 	conn_mark_answering(exchange->conn, conn_now_ms() + allowed_ms);
 	(void)pthread_mutex_lock(&server->lock);
@@ -186,7 +189,7 @@ static enum MHD_Result cut_off(struct exchange *exchange)
 
 	if (!exchange_settle(exchange))
 		return MHD_NO;
-	log_request(exchange);
+	note_answer(exchange);
 	buf_init(&text, HTTP_REPLY_CEILING);
 	format_cut(exchange, &text);
 	if (buf_error(&text) == 0)

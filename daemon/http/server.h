@@ -51,7 +51,9 @@ struct http_config {
 	size_t routes_count;
 	auth_find_fn *find_token;
 	void *find_ctx;
-	void *ctx;         /* for the handlers */
+	void *ctx; /* for the handlers, and */
+	/* called when an answer begins, on the thread of its connection; NULL: nobody counts */
+	void (*on_answer)(void *ctx, const struct http_request *request, unsigned status, uint64_t duration_ms);
 	bool log_requests; /* one line a request on stderr */
 };
 

@@ -125,6 +125,14 @@ static int make_items(struct recovering *work, const struct page *page, const st
 	return r;
 }
 
+void recovery_set_silence(const struct lifecycle *lifecycle, int64_t now, struct store_queue_filter *ret)
+{
+	int64_t lease_s = lifecycle_lease_seconds(lifecycle);
+
+	ret->lease_ms = lease_s * 1000;
+	ret->silent_until = now + (lease_s - RECOVERY_MISSED * lifecycle_renew_seconds(lifecycle)) * 1000;
+}
+
 static int run_page(struct store_tx *tx, void *arg)
 {
 	struct page *page = arg;
@@ -140,15 +148,11 @@ static int run_page(struct store_tx *tx, void *arg)
 	struct store_queue_filter filter = {
 		.project = page->filter->project,
 		.task = page->filter->task,
-		.lease_ms = lifecycle_lease_seconds(reader->lifecycle) * 1000,
-		.silent_until = work.call.now +
-			(lifecycle_lease_seconds(reader->lifecycle) -
-				RECOVERY_MISSED * lifecycle_renew_seconds(reader->lifecycle)) *
-				1000,
 	};
 	struct store_queue_list rows = {0};
 	int r = 0;
 
+	recovery_set_silence(reader->lifecycle, work.call.now, &filter);
 	arena_init(&work.scratch, SCRATCH_BYTES);
 	*page->ret = (struct lifecycle_recovery){0};
 	r = scope_json(store_tx_arena(tx), &reader->scope, &filter.projects_json);

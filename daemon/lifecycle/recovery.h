@@ -85,6 +85,9 @@ const char *lifecycle_recovery_kind_name(enum store_queue_kind kind);
 /* False: no such word. */
 bool lifecycle_recovery_kind_find(struct str word, enum store_queue_kind *ret);
 
+/* Sets what makes a run silent in a filter, at this moment. */
+void recovery_set_silence(const struct lifecycle *lifecycle, int64_t now, struct store_queue_filter *ret);
+
 /* 0, LIFECYCLE_NOT_STORED (the store is busy), or -errno. `after` may be NULL. */
 int lifecycle_recovery_read(const struct lifecycle_reader *reader, const struct lifecycle_recovery_filter *filter,
 	const struct store_queue_cursor *after, size_t limit, struct lifecycle_recovery *ret) MUST_USE;
