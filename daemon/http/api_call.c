@@ -118,12 +118,16 @@ static int replay(struct api_call *call, const struct store_answer *answer, stru
 {
 	CLEANUP(json_drop) json_t *json = json_loadb(answer->answer_json.bytes, answer->answer_json.len, 0, NULL);
 	const json_t *grant = json_object_get(json_object_get(json, "grant"), "id");
+	const json_t *plan_revision = json_object_get(json, "planRevision");
 
 	if (json == NULL)
 		return -EUCLEAN;
 	http_reply_raw(reply, (unsigned)answer->status, "application/json", answer->answer_json);
-	if (json_is_string(grant))
+	if (answer->status == 201 && json_is_string(grant))
 		http_reply_header(reply, "Location", "/v1/grants/%s", json_string_value(grant));
+	/* Only a task's answer has the digest of its plan. */
+	if (json_object_get(json, "planDigest") != NULL && json_is_string(plan_revision))
+		http_reply_header(reply, "ETag", "\"%s\"", json_string_value(plan_revision));
 	if (call->run_token != NULL)
 		derive_run_token(call, json, reply);
 	return API_CALL_ANSWERED;

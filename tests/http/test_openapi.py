@@ -4,8 +4,8 @@ import os
 import re
 import subprocess
 
-from daemon import admitd, check, equal, run_scenes, scene
-from openapi import load
+from daemon import READ, admitd, check, equal, reads, run_scenes, scene
+from openapi import TELLING, load
 from schema import ANNOTATIONS, at_pointer
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -144,6 +144,18 @@ def the_document_is_served_as_it_is_written(daemon):
 def it_is_of_the_version_that_serves_it(daemon):
     equal(DESCRIPTION.document["info"]["version"], daemon.nobody.get("/v1/version").must(200)["version"])
     equal(DESCRIPTION.document["openapi"], "3.1.0")
+
+
+@scene
+def an_answer_that_was_recorded_is_the_one_that_is_described(daemon):
+    """Its headers aren't kept: they are made again. A project's answer has a grant in it, which it didn't make."""
+    world = daemon.world()
+    world.submit(reads("a"))
+    world.project_grant(READ)
+    for path, body in (("/v1/tasks/%s/changes" % world.task_id(), {"planRevision": "1"}), ("/v1/projects/%s/archive" % world.id, {})):
+        first, second = (daemon.admin.post(path, body, {"Idempotency-Key": "k"}).must(200) for _ in range(2))
+        equal(second.json, first.json)
+        equal([second.headers.get(name) for name in TELLING], [first.headers.get(name) for name in TELLING], path)
 
 
 # ---- the document by itself
