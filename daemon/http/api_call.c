@@ -113,21 +113,28 @@ static void derive_run_token(struct api_call *call, const json_t *answer, struct
 		add_run_token(reply, run_token);
 }
 
-/* A recorded answer, with the header and the secret that belong to it. */
+/* The headers of the answer, from its body: the place of a grant that was made, a task's tag. */
+static void derive_headers(const json_t *answer, struct http_reply *reply)
+{
+	const json_t *grant = json_object_get(json_object_get(answer, "grant"), "id");
+	const json_t *revision = json_object_get(answer, "planRevision");
+	bool is_task = json_object_get(answer, "planDigest") != NULL;
+
+	if (reply->status == 201 && json_is_string(grant))
+		http_reply_header(reply, "Location", "/v1/grants/%s", json_string_value(grant));
+	if (is_task && json_is_string(revision))
+		http_reply_header(reply, "ETag", "\"%s\"", json_string_value(revision));
+}
+
+/* A recorded answer, with the headers and the secret that belong to it. */
 static int replay(struct api_call *call, const struct store_answer *answer, struct http_reply *reply)
 {
 	CLEANUP(json_drop) json_t *json = json_loadb(answer->answer_json.bytes, answer->answer_json.len, 0, NULL);
-	const json_t *grant = json_object_get(json_object_get(json, "grant"), "id");
-	const json_t *plan_revision = json_object_get(json, "planRevision");
 
 	if (json == NULL)
 		return -EUCLEAN;
 	http_reply_raw(reply, (unsigned)answer->status, "application/json", answer->answer_json);
-	if (answer->status == 201 && json_is_string(grant))
-		http_reply_header(reply, "Location", "/v1/grants/%s", json_string_value(grant));
-	/* Only a task's answer has the digest of its plan. */
-	if (json_object_get(json, "planDigest") != NULL && json_is_string(plan_revision))
-		http_reply_header(reply, "ETag", "\"%s\"", json_string_value(plan_revision));
+	derive_headers(json, reply);
 	if (call->run_token != NULL)
 		derive_run_token(call, json, reply);
 	return API_CALL_ANSWERED;

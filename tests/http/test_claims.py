@@ -6,7 +6,7 @@ import threading
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
-from daemon import free, is_problem, reads, rfc3339, run_scenes, scene  # noqa: E402
+from daemon import READ, free, is_problem, reads, rfc3339, run_scenes, scene  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 from tap import check, equal  # noqa: E402
@@ -40,6 +40,23 @@ def a_claim_sent_again_is_the_same_claim_after_a_restart_too(daemon):
     equal(len(daemon.executor.get("/v1/runs?project=" + world.id).must(200)["items"]), 1, "runs")
     again = daemon.request("POST", "/v1/runs/%s/outcome" % first["run"]["id"], {"outcome": "released"}, first["runToken"])
     equal(again.must(200)["run"]["outcome"], "released")
+
+
+@scene
+def what_was_said_of_a_plan_has_its_tag_again(daemon):
+    world = daemon.world()
+    world.submit(free("a"))
+    path, body = "/v1/tasks/%s/changes" % world.task_id(), {"planRevision": "1"}
+    first, again = [daemon.operator.post(path, body, key("s1")).must(200) for _ in range(2)]
+    equal((again.json, again.headers["etag"]), (first.json, first.headers["etag"]))
+
+
+@scene
+def a_project_that_is_shown_with_its_grant_is_no_new_grant(daemon):
+    world = daemon.world()
+    world.project_grant(READ)
+    answers = [daemon.admin.post("/v1/projects/%s/archive" % world.id, {}, key("a1")).must(200) for _ in range(2)]
+    equal([(answer["grant"]["revision"], answer.headers.get("location")) for answer in answers], [("1", None)] * 2)
 
 
 @scene

@@ -141,4 +141,5 @@ def a_model_that_is_wrong_is_told_from_the_daemon():
 
 
 if __name__ == "__main__":
+    random_walk.check_some_exchanges()
     run()

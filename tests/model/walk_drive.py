@@ -37,6 +37,10 @@ def moment(text):
     return datetime.fromisoformat(text[:-1] + "+00:00").timestamp()
 
 
+def tags(answer):
+    return [answer.headers.get(name) for name in ("location", "etag")]
+
+
 class Clients:
     """The tokens of a walk, made once in a daemon; those that claim see the projects of their episode only."""
 
@@ -464,7 +468,7 @@ class Episode:
         client, method, path, body, key, before = self.remembered
         answer = self.clients[client].request(method, path, body, key)
         self.counts.setdefault("the same POST again", [0, 0])[answer.status != before.status] += 1
-        if (answer.status, answer.json) != (before.status, before.json):
+        if (answer.status, answer.json, tags(answer)) != (before.status, before.json, tags(before)):
             raise Difference("%s %s again with its key: was %r, is %r" % (method, path, before, answer))
         return {}
 
