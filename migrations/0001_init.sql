@@ -294,7 +294,7 @@ CREATE INDEX events_of_surface_by_time ON events (at) WHERE surface IS NOT NULL;
 CREATE INDEX events_by_project ON events (project_id, sequence);
 CREATE INDEX events_by_task ON events (task_id, sequence) WHERE task_id IS NOT NULL;
 CREATE INDEX events_by_package ON events (package_id, sequence) WHERE package_id IS NOT NULL;
-CREATE INDEX events_of_decision ON events (decision_id, project_id) WHERE decision_id IS NOT NULL;
+CREATE INDEX events_of_decision ON events (decision_id, project_id, at) WHERE decision_id IS NOT NULL;
 
 -- Each restore of a backup opens an epoch: the log goes on behind the backup's head, and what followed it before is given up.
 CREATE TABLE epochs (

@@ -17,6 +17,11 @@ enum table_row trace_row(const struct evaluation *evaluation);
 const char *trace_row_name(enum table_row row);
 const char *trace_row_when(enum table_row row);
 
+/* By catalog index: the key of the requirement that prohibits a capability for the whole package, absent for none; of several the
+ * first in the document. NULL when memory is out.
+ */
+const struct str *trace_prohibitions(struct arena *arena, const struct package *package, const json_t *document);
+
 /* Writes the members `rule`, `requirements` and `subtasks` into an open object.
  *  rule          {row, when, because, requirementKey?, subtaskId?} of what decided the whole: the primary decision; without a
  *                block the first warning, else the first requirement; null where there is none. `row` is null but for requirements.

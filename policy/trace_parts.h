@@ -11,7 +11,7 @@ bool trace_is_of(const struct evaluation *evaluation, const struct capability *c
 bool trace_reads_packets(const struct evaluation *evaluation);
 bool trace_row_is_met(const struct evaluation *evaluation, enum table_row row);
 
-/* Why a row is met or isn't, in words. `prohibitions` as trace_source_prohibitions() gives them. Bytes NULL when memory is out. */
+/* Why a row is met or isn't, in words. `prohibitions` as trace_prohibitions() gives them. Bytes NULL when memory is out. */
 struct str trace_because(struct arena *arena, const struct evaluation *evaluation, enum table_row row,
 	const struct str *prohibitions) MUST_USE;
 

@@ -4,6 +4,7 @@
 
 #include "policy/package_parse.h"
 #include "policy/text.h"
+#include "policy/trace.h"
 
 static struct trace_place place_at(const json_t *list, size_t position, const char *pointer)
 {
@@ -132,7 +133,7 @@ static void read_policy(struct arena *arena, const struct package *package, cons
 	}
 }
 
-const struct str *trace_source_prohibitions(struct arena *arena, const struct package *package, const json_t *document)
+const struct str *trace_prohibitions(struct arena *arena, const struct package *package, const json_t *document)
 {
 	struct str *keys = ARENA_ARRAY(arena, package->catalog->capability_count, struct str);
 

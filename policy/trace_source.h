@@ -24,9 +24,4 @@ struct trace_place trace_source_capability(
 /* A subtask's declared capability. */
 struct trace_place trace_source_declared(const struct trace_place *subtask, size_t item);
 
-/* By catalog index: the key of the requirement that prohibits a capability for the whole package, absent for none; of several the
- * first in the document. NULL when memory is out.
- */
-const struct str *trace_source_prohibitions(struct arena *arena, const struct package *package, const json_t *document);
-
 #endif

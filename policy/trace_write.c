@@ -260,7 +260,7 @@ int trace_write(struct arena *arena, const struct admission *admission, const js
 	struct tracer tracer = {.arena = arena, .admission = admission, .document = document, .out = out};
 	int result;
 
-	tracer.prohibitions = trace_source_prohibitions(arena, admission->package, document);
+	tracer.prohibitions = trace_prohibitions(arena, admission->package, document);
 	if (!tracer.prohibitions)
 		return -ENOMEM;
 	result = write_top_rule(&tracer);

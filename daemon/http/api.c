@@ -22,6 +22,7 @@ static const struct http_routes *const tables[] = {
 	&api_runs_routes,
 	&api_grants_routes,
 	&api_decisions_routes,
+	&api_rejudge_routes,
 	&api_recovery_routes,
 	&api_events_routes,
 	&api_metrics_routes,

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/http/api.h"
+#include "daemon/http/api_catalog.h"
 #include "policy/evaluate.h"
 #include "policy/explain.h"
 #include "policy/text.h"
@@ -78,6 +78,7 @@ static int get_capability(void *ctx, struct http_request *request, struct http_r
 static const struct http_route rows[] = {
 	{HTTP_POST, "/v1/evaluate", AUTH_PLANNER, HTTP_NEEDS_BODY, HTTP_DOCUMENT_MAX, post_evaluate},
 	{HTTP_GET, "/v1/catalog", 0, 0, 0, get_catalog},
+	{HTTP_PUT, "/v1/catalog", AUTH_ADMIN, HTTP_NEEDS_BODY | HTTP_WRITES, HTTP_DOCUMENT_MAX, api_catalog_put},
 	{HTTP_GET, "/v1/capabilities/{capability}", 0, 0, 0, get_capability},
 };
 

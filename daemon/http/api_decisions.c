@@ -1,16 +1,16 @@
-/* Decisions: what the engine was given, and what it said. */
+/* Decisions: what the engine was given, what it said, and why; and the same once more. */
 #include <errno.h>
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
-#include "daemon/http/render.h"
+#include "daemon/lifecycle/recall.h"
 #include "daemon/lifecycle/time_text.h"
-#include "daemon/store/decision.h"
+#include "daemon/log.h"
+#include "policy/cleanup.h"
+#include "policy/json_parse.h"
+#include "policy/trace.h"
 
 struct reading {
-	struct str id;
-	struct str projects_json;
-	struct store_decision decision;
 	struct store_decision_filter filter;
 	int64_t from;
 	size_t limit;
@@ -27,15 +27,6 @@ static void write_members(const struct store_decision *decision, struct json_out
 	time_text_member(out, "createdAt", decision->created_at);
 }
 
-/* Who may not see a project doesn't learn what was decided in it (4.1). */
-static int run_find(struct store_tx *tx, void *arg)
-{
-	struct reading *reading = arg;
-	int r = store_decision_is_seen(tx, reading->id, reading->projects_json);
-
-	return r != 0 ? r : store_decision_find(tx, reading->id, &reading->decision);
-}
-
 static int refuse(struct http_reply *reply, const struct http_request *request, int result)
 {
 	if (result < 0)
@@ -44,25 +35,140 @@ static int refuse(struct http_reply *reply, const struct http_request *request, 
 		reply, request, result == STORE_ABSENT ? LIFECYCLE_NOT_FOUND : LIFECYCLE_NOT_STORED);
 }
 
+/* ---- one, and why */
+
+/* Another one that is compared with (4.2 "changedInputs"): what of this one's inputs was different there. */
+static int write_compared(const struct lifecycle_reader *reader, struct str with, const struct lifecycle_recall *recall,
+	struct json_out *out)
+{
+	struct lifecycle_recall other = {0};
+	CLEANUP(json_drop) json_t *now = NULL;
+	CLEANUP(json_drop) json_t *before = NULL;
+	int r = lifecycle_recall(reader, with, &other);
+
+	if (r == 0)
+		r = json_parse(other.decision.inputs_json, &before, NULL);
+	if (r == 0)
+		r = json_parse(recall->decision.inputs_json, &now, NULL);
+	if (r == 0) {
+		json_out_member_str(out, "comparedWith", other.decision.id);
+		json_out_key(out, "changedInputs");
+		decision_inputs_diff(before, now, out);
+	}
+	lifecycle_recall_release(&other);
+	return r;
+}
+
+static int write_decision(
+	struct api *api, struct http_request *request, struct lifecycle_recall *recall, struct http_reply *reply)
+{
+	struct lifecycle_reader reader = api_reader(api, request);
+	struct str with = http_request_query(request, "with");
+	struct json_out out = http_reply_json(reply, 200);
+	int r = 0;
+
+	json_out_begin_object(&out);
+	write_members(&recall->decision, &out);
+	json_out_member_raw(&out, "inputs", recall->decision.inputs_json);
+	json_out_member_raw(&out, "result", recall->decision.result_json);
+	json_out_member_bool(&out, "documentKept", recall->is_decided);
+	if (recall->is_decided)
+		r = trace_write(&request->arena, &recall->replay.admission, recall->document, &out);
+	if (r == 0 && with.bytes != NULL)
+		r = write_compared(&reader, with, recall, &out);
+	json_out_end_object(&out);
+	return r;
+}
+
+/* A trace of what was not decided would be a lie: it is made again first, and has to be the same. */
+static void check_same(const struct lifecycle_recall *recall, const struct http_request *request)
+{
+	bool is_ours = recall->decision.engine_revision == ADMISSION_ENGINE_REVISION;
+
+	if (recall->is_decided && is_ours && !lifecycle_recall_is_same(recall))
+		log_line(LOG_LINE_ERROR, "decision", "%.*s gives other bytes than it gave, %.*s",
+			(int)recall->decision.id.len, recall->decision.id.bytes, (int)request->id.len,
+			request->id.bytes);
+}
+
 static int get_decision(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct api *api = ctx;
-	struct reading reading = {.id = http_request_param(request, "id")};
-	struct json_out out;
-	int r = api_scope_json(request, &reading.projects_json);
+	struct lifecycle_reader reader = api_reader(api, request);
+	struct lifecycle_recall recall;
+	int r = lifecycle_recall(&reader, http_request_param(request, "id"), &recall);
 
-	if (r == 0)
-		r = store_read(lifecycle_store(api->lifecycle), &request->arena, run_find, &reading);
-	if (r != 0)
-		return refuse(reply, request, r);
-	out = http_reply_json(reply, 200);
-	json_out_begin_object(&out);
-	write_members(&reading.decision, &out);
-	json_out_member_raw(&out, "inputs", reading.decision.inputs_json);
-	json_out_member_raw(&out, "result", reading.decision.result_json);
-	json_out_end_object(&out);
-	return 0;
+	if (r == 0) {
+		check_same(&recall, request);
+		r = write_decision(api, request, &recall, reply);
+	}
+	lifecycle_recall_release(&recall);
+	return r > 0 ? api_call_refuse_view(reply, request, r) : r;
 }
+
+/* ---- replay (2.7) */
+
+static void write_pair(struct json_out *out, const char *key, struct str recorded, const char *replayed)
+{
+	json_out_key(out, key);
+	json_out_begin_object(out);
+	json_out_member_str(out, "recorded", recorded);
+	json_out_member_str(out, "replayed", api_text(replayed));
+	json_out_end_object(out);
+}
+
+static void write_replay(const struct lifecycle_recall *recall, struct json_out *out)
+{
+	const struct store_decision *decision = &recall->decision;
+
+	json_out_begin_object(out);
+	json_out_member_str(out, "decisionId", decision->id);
+	json_out_member_bool(out, "documentKept", recall->is_decided);
+	json_out_key(out, "same");
+	if (recall->is_decided)
+		json_out_bool(out, lifecycle_recall_is_same(recall));
+	else
+		json_out_null(out);
+	json_out_key(out, "engineRevision");
+	json_out_begin_object(out);
+	json_out_member_int(out, "recorded", decision->engine_revision);
+	json_out_member_int(out, "replayed", ADMISSION_ENGINE_REVISION);
+	json_out_end_object(out);
+	json_out_member_bool(out, "sameEngine", decision->engine_revision == ADMISSION_ENGINE_REVISION);
+	json_out_member_str(out, "catalogDigest", decision->catalog_digest);
+	write_pair(out, "inputsDigest", decision->id, recall->is_decided ? recall->id : NULL);
+	write_pair(out, "resultDigest", decision->result_digest, recall->is_decided ? recall->result : NULL);
+	json_out_end_object(out);
+}
+
+static int post_replay(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct lifecycle_reader reader = api_reader(api, request);
+	struct lifecycle_recall recall;
+	struct json_place body;
+	struct json_out out;
+	struct json_in in;
+	int r = 0;
+
+	json_in_init(&in, &request->arena);
+	json_in_root(&in, request->json, &body);
+	json_in_end(&body);
+	if (!json_in_ok(&in)) {
+		http_reply_faults(reply, request, &in);
+		return 0;
+	}
+	r = lifecycle_recall(&reader, http_request_param(request, "id"), &recall);
+	if (r == 0) {
+		check_same(&recall, request);
+		out = http_reply_json(reply, 200);
+		write_replay(&recall, &out);
+	}
+	lifecycle_recall_release(&recall);
+	return r > 0 ? api_call_refuse_view(reply, request, r) : r;
+}
+
+/* ---- all of them */
 
 static int run_list(struct store_tx *tx, void *arg)
 {
@@ -104,6 +210,7 @@ static int list_decisions(void *ctx, struct http_request *request, struct http_r
 static const struct http_route rows[] = {
 	{HTTP_GET, "/v1/decisions", 0, 0, 0, list_decisions},
 	{HTTP_GET, "/v1/decisions/{id}", 0, 0, 0, get_decision},
+	{HTTP_POST, "/v1/decisions/{id}/replay", AUTH_AUDITOR, HTTP_OPTIONAL_BODY, 0, post_replay},
 };
 
 const struct http_routes api_decisions_routes = API_ROUTES(rows);

@@ -282,6 +282,8 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 
 	if (lifecycle == NULL)
 		return NULL;
+	pthread_mutex_init(&lifecycle->rejudge.lock, NULL);
+	pthread_cond_init(&lifecycle->rejudge.changed, NULL);
 	lifecycle->store = config->store;
 	lifecycle->allow_self_approval = config->allow_self_approval;
 	lifecycle->durable_previews = config->durable_previews;
@@ -316,6 +318,8 @@ static int start(struct lifecycle *lifecycle, const struct lifecycle_config *con
 	if (r == 0)
 		r = lease_timer_renew_all(lifecycle);
 	if (r == 0 && config->keeps_time)
+		r = rejudge_start(lifecycle);
+	if (r == 0 && config->keeps_time)
 		r = due_timer_start(lifecycle);
 	return r == 0 && config->keeps_time ? lease_timer_start(lifecycle) : r;
 }
@@ -337,6 +341,7 @@ void lifecycle_free(struct lifecycle *lifecycle)
 {
 	if (lifecycle == NULL)
 		return;
+	rejudge_stop(lifecycle);
 	lease_timer_stop(lifecycle);
 	due_timer_stop(lifecycle);
 	call_worker_stop(lifecycle);

@@ -57,10 +57,21 @@ struct lease_timer {
 	bool is_ending;
 };
 
+/* The thread that judges again what an older catalog judged. */
+struct rejudge_worker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_wanted;
+	bool is_running;
+	bool is_ending;
+};
+
 struct lifecycle {
 	struct store *store;
 	_Atomic(const struct catalog *) catalog;
 	struct held_catalog *catalogs;
+	struct rejudge_worker rejudge;
 	struct package_cache *cache;
 	struct call_worker worker;
 	struct due_timer due_timer;

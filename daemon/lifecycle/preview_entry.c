@@ -60,7 +60,8 @@ static int copy_event(struct arena *arena, const struct store_event *from, struc
 	return arena->failed ? -ENOMEM : 0;
 }
 
-static int add_copy(struct preview_entry *entry, const struct store_decision *decision, const struct store_event *event)
+static int add_copy(struct preview_entry *entry, const struct store_decision *decision, const struct store_event *event,
+	struct str document)
 {
 	struct preview_record *record = ARENA_NEW(&entry->arena, struct preview_record);
 	int r = record != NULL ? copy_decision(&entry->arena, decision, &record->decision) : -ENOMEM;
@@ -69,6 +70,9 @@ static int add_copy(struct preview_entry *entry, const struct store_decision *de
 		r = copy_event(&entry->arena, event, &record->event);
 	if (r != 0)
 		return r;
+	record->document = arena_str(&entry->arena, document);
+	if (document.bytes != NULL && record->document.bytes == NULL)
+		return -ENOMEM;
 	*entry->last = record;
 	entry->last = &record->next;
 	return 0;
@@ -113,7 +117,8 @@ int preview_entry_add(struct preview_entry *entry, struct world *world, const st
 		.surface = STORE_SURFACE_PREVIEW,
 		.decision = verdict->decision_id,
 	};
-	return add_copy(entry, &decision, &event);
+	return add_copy(
+		entry, &decision, &event, row == NULL ? verdict->subject.plan->document_bytes : (struct str){0});
 }
 
 int preview_entry_close(struct preview_entry *entry, struct lifecycle_call *call)
@@ -170,6 +175,8 @@ static int write_record(struct store_tx *tx, const struct preview_entry *entry, 
 	event.at = entry->now;
 	event.actor = entry->actor;
 	r = call_store_result(store_decision_put(tx, &decision));
+	if (r == 0 && record->document.bytes != NULL)
+		r = call_store_result(store_document_put(tx, decision.package_digest, record->document));
 	if (r == 0)
 		r = call_store_result(store_event_append(tx, &event));
 	return r != 0 ? r : mark_package(tx, record);

@@ -10,6 +10,8 @@
 struct preview_record {
 	struct store_decision decision; /* without its time */
 	struct store_event event;       /* without time and actor */
+	struct str
+		document; /* of a package that isn't stored: without it nobody could judge again (2.7); else absent */
 	struct preview_record *next;
 };
 

@@ -1,10 +1,91 @@
 #include "daemon/lifecycle/rejudge.h"
 
+#include <errno.h>
+#include <time.h>
+
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/reconcile.h"
 #include "policy/cleanup.h"
 
-enum { REJUDGE_PAGE = 100, REJUDGE_ARENA_BYTES = 256 * 1024 * 1024 };
+enum {
+	PROJECT_PAGE = 100,
+	PACKAGE_PAGE = 500, /* 2.4: in one transaction */
+	REJUDGE_ARENA_BYTES = 256 * 1024 * 1024,
+	AGAIN_S = 1, /* after a transaction that failed */
+};
+
+/* ---- one transaction */
+
+struct rejudge_call {
+	struct lifecycle_call call;
+	struct str project;
+	int64_t after; /* package sequence */
+
+	int64_t last; /* out: where to go on; 0: this was the last page */
+};
+
+static int rejudge_row(struct world *world, struct store_package *row)
+{
+	enum reconcile_change change = RECONCILE_SAME;
+	struct subject subject = {0};
+	struct verdict verdict = {0};
+	int r = 0;
+
+	if (str_equal(row->judged_catalog, world->catalog->digest))
+		return 0;
+	r = subject_of_row(world, row, &subject);
+	if (r == 0)
+		r = world_judge(world, &subject, &verdict);
+	return r != 0 ? r : reconcile_apply(world, row, &verdict, &change);
+}
+
+static int run_page(struct store_tx *tx, struct lifecycle_call *call)
+{
+	CLEANUP(world_close) struct world world = {0};
+	struct rejudge_call *rejudging = (struct rejudge_call *)call; /* its first member */
+	struct store_package_list page = {0};
+	int r = world_open(tx, call, rejudging->project, &world);
+
+	if (r == 0)
+		r = world_read_grants(&world);
+	if (r == 0)
+		r = call_store_result(
+			store_package_list_to_reconcile(tx, rejudging->project, rejudging->after, PACKAGE_PAGE, &page));
+	for (size_t i = 0; r == 0 && i < page.count; i++)
+		r = rejudge_row(&world, &page.items[i]);
+	rejudging->last = page.count == PACKAGE_PAGE ? page.items[page.count - 1].sequence : 0;
+	return r;
+}
+
+/* ---- all of them */
+
+static bool is_ending(struct lifecycle *lifecycle)
+{
+	struct rejudge_worker *worker = &lifecycle->rejudge;
+	bool ending = false;
+
+	pthread_mutex_lock(&worker->lock);
+	ending = worker->is_ending;
+	pthread_mutex_unlock(&worker->lock);
+	return ending;
+}
+
+static int rejudge_project(struct lifecycle *lifecycle, struct str project)
+{
+	struct arena arena;
+	struct rejudge_call call = {.call.arena = &arena, .project = project};
+	int r = 0;
+
+	arena_init(&arena, REJUDGE_ARENA_BYTES);
+	do {
+		call.after = call.last;
+		call.call = (struct lifecycle_call){.arena = &arena};
+		r = call_write(lifecycle, &call.call, run_page);
+		arena_reset(&arena);
+	} while (r == 0 && call.last > 0 && !is_ending(lifecycle));
+	arena_release(&arena);
+	return r;
+}
 
 struct project_page {
 	struct str after;
@@ -15,36 +96,7 @@ static int read_page(struct store_tx *tx, void *arg)
 {
 	struct project_page *page = arg;
 
-	return call_store_result(store_project_list(tx, (struct str){0}, page->after, REJUDGE_PAGE, &page->list));
-}
-
-struct rejudge_call {
-	struct lifecycle_call call;
-	struct str project;
-};
-
-static int run_project(struct store_tx *tx, struct lifecycle_call *call)
-{
-	CLEANUP(world_close) struct world world = {0};
-	int r = world_open(tx, call, ((struct rejudge_call *)call)->project, &world);
-
-	return r != 0 ? r : reconcile_project(&world, &(struct reconcile_scope){0}, NULL);
-}
-
-static int rejudge_page(struct lifecycle *lifecycle, const struct project_page *page)
-{
-	for (size_t i = 0; i < page->list.count; i++) {
-		struct arena arena;
-		struct rejudge_call call = {.call.arena = &arena, .project = page->list.items[i].id};
-		int r = 0;
-
-		arena_init(&arena, REJUDGE_ARENA_BYTES);
-		r = call_write(lifecycle, &call.call, run_project);
-		arena_release(&arena);
-		if (r != 0)
-			return r;
-	}
-	return 0;
+	return call_store_result(store_project_list(tx, (struct str){0}, page->after, PROJECT_PAGE, &page->list));
 }
 
 int rejudge_all(struct lifecycle *lifecycle)
@@ -56,11 +108,84 @@ int rejudge_all(struct lifecycle *lifecycle)
 	arena_init(&arena, REJUDGE_ARENA_BYTES);
 	do {
 		r = call_store_result(store_read(lifecycle->store, &arena, read_page, &page));
-		if (r == 0)
-			r = rejudge_page(lifecycle, &page);
+		for (size_t i = 0; r == 0 && i < page.list.count && !is_ending(lifecycle); i++)
+			r = rejudge_project(lifecycle, page.list.items[i].id);
 		if (page.list.count > 0)
 			page.after = page.list.items[page.list.count - 1].id;
-	} while (r == 0 && page.list.count == REJUDGE_PAGE);
+	} while (r == 0 && page.list.count == PROJECT_PAGE && !is_ending(lifecycle));
 	arena_release(&arena);
 	return r;
+}
+
+/* ---- the thread */
+
+/* Under the lock. */
+static void wait_a_little(struct rejudge_worker *worker)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += AGAIN_S;
+	if (!worker->is_ending)
+		(void)pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
+}
+
+static void *rejudge_main(void *arg)
+{
+	struct lifecycle *lifecycle = arg;
+	struct rejudge_worker *worker = &lifecycle->rejudge;
+
+	pthread_mutex_lock(&worker->lock);
+	while (!worker->is_ending) {
+		int r = 0;
+
+		if (!worker->is_wanted) {
+			pthread_cond_wait(&worker->changed, &worker->lock);
+			continue;
+		}
+		worker->is_wanted = false;
+		pthread_mutex_unlock(&worker->lock);
+		r = rejudge_all(lifecycle);
+		pthread_mutex_lock(&worker->lock);
+		if (r != 0) {
+			worker->is_wanted = true;
+			wait_a_little(worker);
+		}
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return NULL;
+}
+
+int rejudge_start(struct lifecycle *lifecycle)
+{
+	struct rejudge_worker *worker = &lifecycle->rejudge;
+	int r = 0;
+
+	worker->is_wanted = true;
+	r = -pthread_create(&worker->thread, NULL, rejudge_main, lifecycle);
+	worker->is_running = r == 0;
+	return r;
+}
+
+void rejudge_wake(struct lifecycle *lifecycle)
+{
+	struct rejudge_worker *worker = &lifecycle->rejudge;
+
+	pthread_mutex_lock(&worker->lock);
+	worker->is_wanted = true;
+	pthread_cond_broadcast(&worker->changed);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void rejudge_stop(struct lifecycle *lifecycle)
+{
+	struct rejudge_worker *worker = &lifecycle->rejudge;
+
+	pthread_mutex_lock(&worker->lock);
+	worker->is_ending = true;
+	pthread_cond_broadcast(&worker->changed);
+	pthread_mutex_unlock(&worker->lock);
+	if (worker->is_running)
+		(void)pthread_join(worker->thread, NULL);
+	worker->is_running = false;
 }

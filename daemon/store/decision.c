@@ -113,3 +113,44 @@ int store_decision_is_seen(struct store_tx *tx, struct str id, struct str projec
 	CLEANUP(sql_end) struct sql query = sql_select_begin(tx, &select);
 	return sql_one(&query, read_text, &seen);
 }
+
+static void read_sequence(struct sql *query, void *row)
+{
+	*(int64_t *)row = sql_int(query);
+}
+
+int store_decision_last(struct store_tx *tx, int64_t *ret_sequence)
+{
+	CLEANUP(sql_end) struct sql query = sql_begin(tx, "SELECT max(sequence) FROM decisions");
+
+	return sql_one(&query, read_sequence, ret_sequence);
+}
+
+/* Each bound is bound, so that the statement is prepared once: an absent one is NULL and lets everything through. */
+int store_decision_walk(struct store_tx *tx, const struct store_decision_period *period, int64_t after, int64_t through,
+	struct store_decision_list *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		DECISION("d.inputs_json",
+			"d.result_json") " WHERE d.sequence > ?1 AND d.sequence <= ?2 AND ((?3 IS NULL AND ?4 IS NULL "
+					 "AND ?5 IS NULL AND "
+					 "?6 IS NULL) OR EXISTS (SELECT 1 FROM events e WHERE e.decision_id = d.id AND "
+					 "(?3 IS NULL OR e.project_id IN (SELECT value FROM json_each(?3))) AND "
+					 "(?4 IS NULL OR e.project_id = ?4) AND (?5 IS NULL OR e.at >= ?5) AND (?6 IS "
+					 "NULL OR e.at <= ?6))) "
+					 "ORDER BY d.sequence");
+	struct sql_rows rows;
+	int r;
+
+	sql_bind_int(&query, after);
+	sql_bind_int(&query, through);
+	sql_bind_str(&query, period->projects_json);
+	sql_bind_str(&query, period->project);
+	sql_bind_time(&query, period->from);
+	sql_bind_time(&query, period->to);
+	r = sql_all(&query, read_decision, sizeof(*ret->items), &rows);
+	if (r == 0)
+		*ret = (struct store_decision_list){rows.items, rows.count};
+	return r;
+}

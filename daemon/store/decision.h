@@ -40,6 +40,23 @@ struct store_decision_filter {
 /* Newest first, below sequence `before` (0: from the newest). Without inputs_json and result_json. */
 int store_decision_list(struct store_tx *tx, const struct store_decision_filter *filter, int64_t before, size_t limit,
 	struct store_decision_list *ret) MUST_USE;
+/* The newest sequence; 0: there is none. */
+int store_decision_last(struct store_tx *tx, int64_t *ret_sequence) MUST_USE;
+
+/* A walk through what was decided, in pieces (chapter 2.7). */
+struct store_decision_period {
+	struct str projects_json; /* each: absent = any; of the events that name it */
+	struct str project;
+	int64_t from; /* an event of then or later; 0: any */
+	int64_t to;   /* and not after it; 0: any */
+};
+
+/* Those above sequence `after` up to `through` that an event of the period names, oldest first, with everything. One event must fit
+ * all of the period. Without any condition, all of them.
+ */
+int store_decision_walk(struct store_tx *tx, const struct store_decision_period *period, int64_t after, int64_t through,
+	struct store_decision_list *ret) MUST_USE;
+
 /* Whether an event of these projects (absent: any) names it: 0, or STORE_ABSENT. For who may see it (4.1). */
 int store_decision_is_seen(struct store_tx *tx, struct str id, struct str projects_json) MUST_USE;
 

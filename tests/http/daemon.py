@@ -56,7 +56,8 @@ class Answer:
         self.status = status
         self.headers = headers
         self.raw = raw
-        self.json = json.loads(raw) if raw and "json" in headers.get("content-type", "") else None
+        kind = headers.get("content-type", "")
+        self.json = json.loads(raw) if raw and "json" in kind and "ndjson" not in kind else None
 
     def __iter__(self):
         return iter((self.status, self.headers, self.json))

@@ -25,6 +25,8 @@ TABLE = (
     ("POST", "/v1/handoffs", 7, ("executor",)), ("GET", "/v1/runs", None, ANY), ("GET", "/v1/runs/{run}", None, ANY),
     ("POST", "/v1/packages/{package}/grants", 7, ("approver",)), ("POST", "/v1/projects/{project}/grants", 7, ("approver",)),
     ("GET", "/v1/grants", None, ANY), ("GET", "/v1/grants/{grant}", None, ANY), ("GET", "/v1/decisions/{decision}", None, ANY),
+    ("POST", "/v1/decisions/{decision}/replay", 7, ("auditor",)), ("POST", "/v1/rejudge", 7, ("auditor",)),
+    ("PUT", "/v1/catalog", 7, ("admin",)),
     ("GET", "/v1/recovery", None, ANY), ("GET", "/v1/stats", None, ANY), ("GET", "/v1/search?q=a", None, ANY),
     ("GET", "/metrics", None, ("auditor",)),
     ("POST", "/v1/tasks/{task}/rejection", 7, ("approver",)), ("POST", "/v1/tasks/{task}/changes", 7, ("approver", "operator")),
