@@ -138,6 +138,15 @@ class Client:
         return self.request("DELETE", path, None, headers)
 
 
+class DaemonWire(Wire):
+    """A raw connection to the daemon; what is asked of it is held against the description as well."""
+
+    def ask(self, line, *fields, **options):
+        answer = super().ask(line, *fields, **options)
+        openapi.check_asked(line, fields, options.get("body"), answer)
+        return answer
+
+
 class Daemon:
     """admitd, its folders, and a client for each role in `planner`, `approver`, `executor`, `operator`, `auditor`, `admin`, `nobody`."""
 
@@ -253,7 +262,7 @@ class Daemon:
 
     def wire(self):
         """A raw connection; its head() takes the token to send."""
-        return Wire(self.port)
+        return DaemonWire(self.port)
 
     # ---- what must hold at the end of a scene
 

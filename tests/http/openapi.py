@@ -232,6 +232,20 @@ def check_exchange(method, target, fields, body, status, headers, raw):
         exchange.check_request()
 
 
+def check_asked(line, fields, body, answer):
+    """The same for a request that was written byte by byte: its first line, its header lines, and a Response of wire.py."""
+    method, target, *_ = line.split(" ") + [""]
+    named = dict(field.split(": ", 1) for field in fields if ": " in field)
+    if body:
+        named.setdefault("Content-Type", "application/json")
+    check_exchange(method, target, named, body, answer.status, answer.fields, answer.body)
+
+
+def check_line(path, data):
+    """One line, or the data of one event, of a stream that doesn't end."""
+    check_exchange("GET", path, {}, None, 200, {"content-type": "application/x-ndjson"}, json.dumps(data).encode())
+
+
 def check_stray(exchange):
     """No operation: what answers may still be a problem, which is described by its code."""
     if exchange.status < 400 or exchange.headers.get("content-type") != PROBLEM or not exchange.raw:

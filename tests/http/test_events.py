@@ -9,6 +9,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from daemon import TIMEOUT_S, Failed, check, equal, free, is_problem, reads, run_scenes, scene  # noqa: E402
+from openapi import check_line  # noqa: E402
 
 BEAT = "[events]\nbeat = 1\n"
 SSE, LINES = "text/event-stream", "application/x-ndjson"
@@ -67,7 +68,9 @@ class Watch:
     def next(self):
         while not self.ready:
             self.fill()
-        return self.ready.pop(0)
+        found = self.ready.pop(0)
+        check_line("/v1/events", found[2])
+        return found
 
     def event(self, *types):
         """The next message that is no beat, or the next of these types."""
