@@ -154,7 +154,7 @@ static int open_client(struct cli *cli)
 	if (result != 0)
 		return result;
 	options.token = token;
-	options.timeout_ms = timeout_s * 1000;
+	options.timeout_ms = (timeout_s + cli->extra_timeout_s) * 1000;
 	result = client_open(&options, &cli->client);
 	if (result == CLIENT_BAD_URL) {
 		cli_say("%s: not a URL like %s, without user, query or fragment", options.url, default_url);

@@ -32,6 +32,7 @@ struct cli {
 	struct table_style style;
 	struct buf out;
 	bool json;
+	long extra_timeout_s;  /* what the daemon was asked to wait, beyond --timeout; set before the first call */
 	struct client *client; /* NULL before the first call */
 };
 

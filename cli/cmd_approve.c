@@ -4,31 +4,9 @@
 #include "cli/body.h"
 #include "cli/commands.h"
 #include "cli/document.h"
+#include "cli/plan_revision.h"
 #include "cli/show.h"
 #include "policy/cleanup.h"
-
-/* The revision that --plan-revision names, else the task's, which is said. 0 or an exit code. */
-static int plan_revision(struct cli *cli, const char *path, const char **ret_revision)
-{
-	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	const char *revision = args_text(&cli->args, "plan-revision");
-	int result;
-
-	*ret_revision = revision;
-	if (revision != NULL)
-		return 0;
-	result = cli_call(cli, "GET", path, (struct str){0}, &reply);
-	if (result != 0)
-		return result;
-	revision = document_text(reply.json, "planRevision");
-	if (revision == NULL) {
-		cli_say("the daemon's answer has no planRevision");
-		return CLI_REFUSED;
-	}
-	*ret_revision = cli_printf(cli, "%s", revision);
-	cli_say("approving plan revision %s, the current one", revision);
-	return 0;
-}
 
 static void body_drop(struct body *body)
 {
@@ -44,7 +22,7 @@ static int approve(struct cli *cli, struct client_reply *ret_reply)
 	int result;
 
 	body_begin(&body);
-	result = plan_revision(cli, path, &revision);
+	result = plan_revision_find(cli, task, "approving", &revision);
 	if (result != 0)
 		return result;
 	json_out_member_text(&body.out, "planRevision", revision);

@@ -7,6 +7,8 @@
 #include "cli/show.h"
 #include "policy/cleanup.h"
 
+enum { WAIT_SECONDS = 30 };
+
 static void body_drop(struct body *body)
 {
 	body_release(body);
@@ -23,8 +25,9 @@ static const char *path_of(struct cli *cli)
 		cli_say_usage(cli, "a package, --task or --any, one of them");
 		return NULL;
 	}
-	if (!any && (args_has(&cli->args, "project") || args_has(&cli->args, "agent"))) {
-		cli_say_usage(cli, "--project and --agent belong to --any");
+	if (!any &&
+		(args_has(&cli->args, "project") || args_has(&cli->args, "agent") || args_has(&cli->args, "wait"))) {
+		cli_say_usage(cli, "--project, --agent and --wait belong to --any");
 		return NULL;
 	}
 	if (package != NULL)
@@ -120,11 +123,16 @@ static int run(struct cli *cli)
 	CLEANUP(cli_secret_close) struct cli_secret file = {.descriptor = -1};
 	CLEANUP(body_drop) struct body body = {0};
 	const char *path = path_of(cli);
-	int result;
+	long wait_s = 0;
+	int result = cli_number(cli, "wait", 1, WAIT_SECONDS, &wait_s);
 
-	if (path == NULL)
+	if (path == NULL || result != 0)
 		return CLI_USAGE;
 	body_begin(&body);
+	if (wait_s > 0)
+		json_out_member_int(&body.out, "waitSeconds", wait_s);
+	/* The wait is the daemon's time, not the attempt's. */
+	cli->extra_timeout_s = wait_s;
 	body_option(&body, cli, "worker", "worker");
 	body_option(&body, cli, "project", "project");
 	body_option(&body, cli, "agent", "agent");
@@ -146,6 +154,7 @@ static const struct args_option options[] = {
 	{"any", 0, ARGS_FLAG, NULL, "the next package of all approved tasks, oldest approval first"},
 	{"project", 0, ARGS_TEXT, "ID", "with --any: of this project"},
 	{"agent", 0, ARGS_TEXT, "NAME", "with --any: for this agent"},
+	{"wait", 0, ARGS_TEXT, "SECONDS", "with --any: when none is ready, wait so long for one (up to 30)"},
 	{"worker", 0, ARGS_TEXT, "NAME", "who works on it, for people"},
 	{"token-out", 0, ARGS_TEXT, "FILE", "write the run's token to this new file, mode 0600"},
 	{0},
@@ -162,7 +171,8 @@ const struct cli_command cmd_handoff = {
 		"own token is only shown by --json, and written by --token-out.",
 	.examples = "admitctl handoff pkg_6f1x0c2v8m --worker runner-3\n"
 		    "admitctl handoff --task tracker-42 --token-out run.token\n"
-		    "admitctl handoff --any --agent backend --json",
+		    "admitctl handoff --any --agent backend --json\n"
+		    "admitctl handoff --any --wait 30",
 	.options = options,
 	.max_words = 1,
 	.run = run,

@@ -146,6 +146,67 @@ static int run_list(struct cli *cli)
 	return show_list(cli, json_object_get(reply.json, "items"));
 }
 
+/* ---- out of use, and into it again */
+
+static int move(struct cli *cli, const char *what)
+{
+	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	CLEANUP(body_drop) struct body body = {0};
+	const json_t *id;
+	size_t index;
+	int result;
+
+	body_begin(&body);
+	body_option(&body, cli, "reason", "reason");
+	result = cli_call(cli, "POST", cli_printf(cli, "%s/%s", path_of(cli), what), body_end(&body), &reply);
+	if (result != 0)
+		return result;
+	result = show_reply(cli, &reply);
+	if (!cli->json)
+		json_array_foreach(json_object_get(reply.json, "cancelled"), index, id)
+			show_line(cli, index == 0 ? "cancelled" : "", json_string_value(id));
+	return result;
+}
+
+static int run_archive(struct cli *cli)
+{
+	return move(cli, "archive");
+}
+
+static int run_unarchive(struct cli *cli)
+{
+	return move(cli, "unarchive");
+}
+
+static const struct args_option move_options[] = {
+	{"reason", 0, ARGS_TEXT, "TEXT", "kept with it"},
+	{0},
+};
+
+const struct cli_command cmd_project_archive = {
+	.name = "project archive",
+	.synopsis = "ID [--reason TEXT]",
+	.summary = "Take a project out of use",
+	.text = "Its open tasks are cancelled and its folder is taken away; what was decided stays to be read.",
+	.examples = "admitctl project archive tracker --reason 'moved to another daemon'",
+	.options = move_options,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run_archive,
+};
+
+const struct cli_command cmd_project_unarchive = {
+	.name = "project unarchive",
+	.synopsis = "ID [--reason TEXT]",
+	.summary = "Take a project into use again",
+	.text = "It has no folder then: admitctl project set gives it one. No approval of before counts again.",
+	.examples = "admitctl project unarchive tracker",
+	.options = move_options,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run_unarchive,
+};
+
 static const struct args_option set_options[] = {
 	{"name", 0, ARGS_TEXT, "TEXT", "for people; a new project is called by its id"},
 	{"root", 0, ARGS_TEXT, "DIR", "its folder on the daemon's machine; another one ends all earlier approvals"},

@@ -6,19 +6,27 @@
 #include "cli/cli.h"
 
 extern const struct cli_command cmd_approve;
+extern const struct cli_command cmd_cancel;
 extern const struct cli_command cmd_catalog_check;
 extern const struct cli_command cmd_catalog_show;
+extern const struct cli_command cmd_changes;
 extern const struct cli_command cmd_deny;
 extern const struct cli_command cmd_evaluate;
 extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_grant;
 extern const struct cli_command cmd_handoff;
+extern const struct cli_command cmd_heartbeat;
 extern const struct cli_command cmd_outcome;
 extern const struct cli_command cmd_preview;
+extern const struct cli_command cmd_project_archive;
 extern const struct cli_command cmd_project_list;
 extern const struct cli_command cmd_project_set;
 extern const struct cli_command cmd_project_show;
+extern const struct cli_command cmd_project_unarchive;
+extern const struct cli_command cmd_reject;
+extern const struct cli_command cmd_retry;
 extern const struct cli_command cmd_revoke;
+extern const struct cli_command cmd_rework;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_task_submit;
 extern const struct cli_command cmd_token_create;

@@ -18,7 +18,7 @@ const struct args_option cli_daemon_options[] = {
 	{0},
 };
 
-enum { OPTION_COLUMN = 30, COMMAND_COLUMN = 16 };
+enum { OPTION_COLUMN = 30, COMMAND_COLUMN = 19 };
 
 static void add_padded(struct buf *out, const char *text, size_t column)
 {

@@ -13,7 +13,7 @@ admitctl_SOURCES = \
   %D%/body.c %D%/body.h %D%/client.c %D%/client.h %D%/credential.c %D%/credential.h \
   %D%/problem.c %D%/problem.h %D%/show.c %D%/show.h %D%/task_view.c %D%/task_view.h \
   %D%/cmd_approve.c %D%/cmd_catalog.c %D%/cmd_evaluate.c %D%/cmd_explain.c %D%/cmd_grant.c \
-  %D%/cmd_handoff.c %D%/cmd_outcome.c %D%/cmd_preview.c %D%/cmd_project.c %D%/cmd_status.c \
+  %D%/cmd_handoff.c %D%/cmd_heartbeat.c %D%/cmd_move.c %D%/plan_revision.c %D%/plan_revision.h %D%/cmd_outcome.c %D%/cmd_preview.c %D%/cmd_project.c %D%/cmd_status.c \
   %D%/cmd_task.c %D%/cmd_token.c
 admitctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CURL_CFLAGS)
 admitctl_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)

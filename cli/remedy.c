@@ -120,6 +120,31 @@ static bool add_verb(struct buf *out, const char *verb, const json_t *action, co
 	return is_there;
 }
 
+/* What is done to a plan or a package. */
+static bool move_command(struct buf *out, const json_t *action)
+{
+	static const struct {
+		const char *id, *verb, *prefix;
+	} moves[] = {
+		{"request_changes", "changes", "/v1/tasks/"},
+		{"reject", "reject", "/v1/tasks/"},
+		{"cancel_task", "cancel", "/v1/tasks/"},
+		{"cancel_package", "cancel", "/v1/packages/"},
+		{"retry", "retry", "/v1/packages/"},
+	};
+	const json_t *body = json_object_get(action, "body");
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		if (!is_id(action, moves[i].id) || !add_verb(out, moves[i].verb, action, moves[i].prefix))
+			continue;
+		add_option(out, "--plan-revision", document_text(body, "planRevision"));
+		if (json_is_true(json_object_get(body, "cascade")))
+			buf_puts(out, " --cascade");
+		return true;
+	}
+	return false;
+}
+
 bool remedy_command(struct buf *out, const json_t *action, const struct remedy_context *context)
 {
 	if (is_id(action, "approve_once") || is_id(action, "approve_always") || is_id(action, "deny"))
@@ -132,8 +157,9 @@ bool remedy_command(struct buf *out, const json_t *action, const struct remedy_c
 		add_option(out, "--plan-revision", document_text(json_object_get(action, "body"), "planRevision"));
 		return true;
 	}
-	return is_id(action, "request_changes") && context->takes_plan &&
-		add_verb(out, "task submit PLAN --id", action, "/v1/tasks/");
+	if (is_id(action, "request_changes") && context->takes_plan)
+		return add_verb(out, "task submit PLAN --id", action, "/v1/tasks/");
+	return move_command(out, action);
 }
 
 const json_t *remedy_first(const json_t *actions)

@@ -10,7 +10,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("lib", "http"):
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), folder))
-from daemon import package, reads, requirement, run_scenes, scene  # noqa: E402
+from daemon import free, package, reads, requirement, run_scenes, scene  # noqa: E402
 from tap import check, equal  # noqa: E402
 
 ADMITCTL = os.environ.get("ADMITCTL", "admitctl")
@@ -144,6 +144,62 @@ def what_nobody_can_grant_is_changed_in_the_plan_or_the_project(daemon):
     crew.write(reads("backend", after=["nobody"]))
     check("/packages/0/dependsOn/0" in crew.planner("task", "submit", crew.plan, wanted=1), "the fault's place")
     equal(crew.planner.json("preview", "--file", crew.plan, wanted=1)["code"], "invalid_document")
+
+
+@scene
+def a_plan_is_rejected_sent_back_and_cancelled(daemon):
+    crew = Crew(daemon, "moves", free("a"), free("b", after=["a"]))
+    text = crew.approver("reject", "moves", "--reason", "not now")
+    check("rejecting plan revision 1, the current one" in text and "REJECTED  moves" in text and "not now" in text, text)
+    check("task_status" in crew.approver("reject", "moves", wanted=1), "rejected twice")
+    text = crew.admin("changes", "moves", "--plan-revision", "1", "--reason", "well then")
+    check("CHANGES REQUESTED" in text and "superseded pkg_" in text and "next       admitctl task submit PLAN --id moves" in text, text)
+    crew.write(free("a"), free("b", after=["a"]), free("c"))
+    crew.planner("task", "submit", crew.plan)
+    text = crew.admin("changes", "moves", "--plan-revision", "1", wanted=1)
+    check("plan_revision_conflict" in text and "revision 2" in text, text)
+    package_id = crew.id_of("a")
+    check("has_dependents" in crew.admin("cancel", package_id, wanted=1), "without --cascade")
+    text = crew.admin("cancel", package_id, "--cascade", "--reason", "no need")
+    check("CANCELLED  a" in text and "with it    " + crew.id_of("b") in text and "moves, proposed" in text, text)
+    check("--cascade belongs to a package" in crew.admin("cancel", "moves", "--cascade", wanted=2), "a task with --cascade")
+    text = crew.admin("cancel", "moves")
+    check("CANCELLED  moves" in text and "cancelled  " + crew.id_of("c") in text, text)
+    equal(crew.admin.json("cancel", "moves", wanted=1)["currentStatus"], "cancelled")
+
+
+@scene
+def a_package_is_retried_and_done_again(daemon):
+    crew = Crew(daemon, "again", free("a"), free("b", after=["a"]))
+    crew.approver("approve", "again")
+    for _ in range(3):
+        crew.executor("outcome", crew.executor.json("handoff", "--any", "--project", "again")["run"]["id"], "failed")
+    package_id = crew.id_of("a")
+    text = crew.admin("retry", package_id, "--reason", "no disk")
+    check("READY  a" in text and "attempts   3, left 3" in text and "again, approved" in text, text)
+    check("not_retryable" in crew.admin("retry", package_id, wanted=1), "retried twice")
+    run = crew.executor.json("handoff", package_id)["run"]["id"]
+    text = crew.executor("heartbeat", run)
+    check("RUNNING  " + run in text and "to be renewed every 20 s" in text, text)
+    crew.executor("outcome", run, "succeeded")
+    check("run_ended" in crew.executor("heartbeat", run, wanted=1), "a run that is over")
+    crew.executor("outcome", crew.executor.json("handoff", "--any", "--wait", "30", "--project", "again")["run"]["id"], "released")
+    check("nothing is ready" in crew.executor("handoff", "--any", "--wait", "1", "--project", "nowhere", wanted=1), "a wait in vain")
+    check("--wait" in crew.executor("handoff", "--any", "--wait", "31", wanted=2), "too long a wait")
+    check("belong to --any" in crew.executor("handoff", package_id, "--wait", "3", wanted=2), "a wait for one package")
+    check("READY  a" in crew.executor("rework", package_id, "--reason", "the schema lacks due dates"), "by who built on it")
+    equal(crew.planner.json("status", crew.id_of("b"))["status"], "pending")
+
+
+@scene
+def a_project_goes_out_of_use_and_into_it_again(daemon):
+    crew = Crew(daemon, "old", reads("a"))
+    text = crew.admin("project", "archive", "old", "--reason", "moved")
+    check("cancelled  old" in text, text)
+    check("project_archived" in crew.planner("task", "submit", crew.plan, "--id", "new", wanted=1), "a plan for it")
+    equal(crew.admin.json("project", "unarchive", "old")["archived"], False)
+    crew.admin("project", "set", "old", "--root", os.path.join(crew.folder, "root"))
+    crew.planner("task", "submit", crew.plan, "--id", "new")
 
 
 @scene

@@ -72,11 +72,27 @@ static void a_missing_folder_is_set(void **state)
 
 static void a_plan_is_sent_again_only_where_that_is_taken(void **state)
 {
-	const char *action = "{\"id\":\"request_changes\",\"href\":\"/v1/tasks/tracker-42/changes\"}";
+	const char *action = "{\"id\":\"request_changes\",\"href\":\"/v1/tasks/tracker-42/changes\",\"body\":{"
+			     "\"planRevision\":\"2\"}}";
 
 	(void)state;
 	assert_command(action, true, "admitctl task submit PLAN --id tracker-42");
-	assert_command(action, false, NULL);
+	assert_command(action, false, "admitctl changes tracker-42 --plan-revision 2");
+}
+
+static void what_is_done_to_plans_and_packages_has_its_command(void **state)
+{
+	(void)state;
+	assert_command("{\"id\":\"reject\",\"href\":\"/v1/tasks/t/rejection\",\"body\":{\"planRevision\":\"1\"}}", true,
+		"admitctl reject t --plan-revision 1");
+	assert_command("{\"id\":\"cancel_task\",\"href\":\"/v1/tasks/t/cancellation\",\"body\":{}}", false,
+		"admitctl cancel t");
+	assert_command(
+		"{\"id\":\"cancel_package\",\"href\":\"/v1/packages/pkg_1/cancellation\",\"body\":{\"cascade\":true}}",
+		false, "admitctl cancel pkg_1 --cascade");
+	assert_command(
+		"{\"id\":\"retry\",\"href\":\"/v1/packages/pkg_1/retry\",\"body\":{}}", false, "admitctl retry pkg_1");
+	assert_command("{\"id\":\"retry\",\"href\":\"/v1/tasks/t/retry\",\"body\":{}}", false, NULL);
 }
 
 static void an_unknown_action_gives_no_command(void **state)
@@ -131,6 +147,7 @@ int main(void)
 		cmocka_unit_test(a_plan_is_approved_at_its_revision),
 		cmocka_unit_test(a_missing_folder_is_set),
 		cmocka_unit_test(a_plan_is_sent_again_only_where_that_is_taken),
+		cmocka_unit_test(what_is_done_to_plans_and_packages_has_its_command),
 		cmocka_unit_test(an_unknown_action_gives_no_command),
 		cmocka_unit_test(hostile_words_are_quoted_for_a_shell),
 		cmocka_unit_test(what_this_token_may_not_do_says_who_may),
