@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from daemon import READ, admitd, check, equal, reads, run_scenes, scene
+from daemon import READ, admitd, check, equal, free, reads, run_scenes, scene
 from openapi import TELLING, load
 from schema import ANNOTATIONS, at_pointer
 
@@ -128,6 +128,50 @@ def what_any_operation_may_answer_is_listed_for_each(daemon):
         equal(sorted(missing), [], "%s %s" % (method, path))
 
 
+# ---- what is seldom asked for, so that it is held against the description at all
+
+def ids_of(daemon):
+    """An id for each kind of path: {what stands before it: id}."""
+    world = daemon.world()
+    world.submit(reads("a"), free("b"))
+    grant = world.grant("a")["grant"]
+    world.approve()
+    run = world.handoff("b")
+    return {"projects": world.id, "tasks": world.task_id(), "packages": world.pid("a"), "grants": grant["id"], "runs": run["run"]["id"],
+            "decisions": run["decisionId"], "capabilities": READ, "servers": "filesystem", "health": "filesystem"}
+
+
+def is_endless(operation):
+    return "text/event-stream" in operation["responses"]["200"]["content"]
+
+
+@scene
+def every_get_has_its_answer(daemon):
+    ids = ids_of(daemon)
+    for method, path, operation in OPERATIONS:
+        if method != "GET" or is_endless(operation):
+            continue
+        concrete = re.sub(r"/([a-z]+)/\{[^}]*\}", lambda found: "/%s/%s" % (found[1], ids[found[1]]), path)
+        needed = [one for one in DESCRIPTION.parameters(operation) if one["in"] == "query" and one.get("required")]
+        query = "&".join("%s=%s" % (one["name"], one["example"]) for one in needed)
+        answer = daemon.admin.get(concrete + ("?" + query if query else "")).must(200)
+        if "304" in operation["responses"]:
+            daemon.admin.request("GET", concrete, headers={"If-None-Match": answer.headers["etag"]}).must(304)
+
+
+@scene
+def no_body_takes_a_member_that_is_not_described(daemon):
+    ids = ids_of(daemon)
+    for method, path, operation in OPERATIONS:
+        media = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if media is None or {"additionalProperties": True}.items() <= DESCRIPTION.resolve(media["schema"]).items():
+            continue
+        concrete = re.sub(r"/([a-z]+)/\{[^}]*\}", lambda found: "/%s/%s" % (found[1], ids[found[1]]), path)
+        client = daemon.client("somebody", *sum((alternative.get("token", []) for alternative in operation["security"]), []) or ["auditor"])
+        answer = client.request(method, concrete, dict(media.get("example", {}), typo=1)).must(422, "invalid_document")
+        check("/typo" in [fault["pointer"] for fault in answer["faults"]], "%s %s: %r" % (method, path, answer))
+
+
 # ---- the document as it is served
 
 @scene
@@ -194,6 +238,8 @@ def every_schema_can_be_checked_and_every_example_is_valid(daemon):
             equal(DESCRIPTION.answers.faults(schema, example), [], "example")
             count += 1
     for method, path, operation in OPERATIONS:
+        for one in DESCRIPTION.parameters(operation):
+            equal(DESCRIPTION.requests.faults(one["schema"], one["example"]) if "example" in one else [], [], "example of " + one["name"])
         for is_answer, media in content(operation):
             schemas = DESCRIPTION.answers if is_answer else DESCRIPTION.requests
             schemas.compile(media["schema"])
