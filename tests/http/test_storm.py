@@ -67,6 +67,7 @@ class Worker(threading.Thread):
         self.daemon = storm.daemon
         self.draws = random.Random("%d/%d" % (SEED, number))
         self.name = "worker-%d" % number
+        self.outcomes = ("succeeded",) * 6 + ("failed",) * (2 + number % 8) + ("released",)
 
     def run(self):
         weights = [WEIGHTS[name] for name in WEIGHTS]
@@ -207,7 +208,7 @@ class Worker(threading.Thread):
             return self.draws.choice(live) if live else None
 
     def outcome(self):
-        run, word = self.some_run(), self.draws.choice(("succeeded",) * 6 + ("failed",) * 3 + ("released",))
+        run, word = self.some_run(), self.draws.choice(self.outcomes)
         if run is None:
             return None
         answer = self.daemon.executor.post("/v1/runs/%s/outcome" % run, {"outcome": word})
@@ -229,7 +230,9 @@ class Worker(threading.Thread):
 
     def retry(self):
         package = self.see_package("failed")
-        return package and self.daemon.operator.post("/v1/packages/%s/retry" % package["id"], {})
+        if package is None or package["status"] != "failed" and self.draws.random() < 0.9:
+            return None
+        return self.daemon.operator.post("/v1/packages/%s/retry" % package["id"], {})
 
     def rework(self):
         package = self.see_package("completed")

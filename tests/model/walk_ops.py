@@ -3,12 +3,14 @@
 An operation is a dict with `op` and what it needs. Revisions are words ("current", "stale", "other") that are looked up when the
 operation is performed. Most choices make sense in the model's state of the moment; some never do.
 """
+from ledger import stands
+from lifecycle import GRANTABLE
 from plans import LIST, READ, SEARCH, changed_plan, random_plan
 
 PROJECTS = ("p0", "p1")
 TASKS = ("t0", "t1", "t2", "t3")
 SENSIBLE = 0.85
-SENSELESS = 0.1              # where nothing makes sense
+SENSELESS = 0.07             # where nothing makes sense
 REVISIONS = ("current",) * 9 + ("stale", "other")
 APPROVERS = ("approver",) * 6 + ("approver-planner", "approver-planner2")
 PLANNERS = ("planner", "planner", "planner2")
@@ -33,6 +35,9 @@ class Chooser:
     def __init__(self, random, world, left_out=()):
         self.random = random
         self.world = world
+        # Some walks go well, in some most runs fail.
+        self.outcomes = random.choice((("succeeded",) * 6 + ("failed", "released"), ("succeeded",) * 5 + ("failed",) * 4 + ("released",),
+                                       ("succeeded", "released") + ("failed",) * 8))
         self.names = [name for name in OPERATIONS if name not in left_out]
         self.weights = [OPERATIONS[name][0] for name in self.names]
 
@@ -153,7 +158,7 @@ class Chooser:
 
     def draw_outcome(self):
         run = self.run()
-        return run and {"run": run, "outcome": self.random.choice(("succeeded",) * 5 + ("failed",) * 4 + ("released",))}
+        return run and {"run": run, "outcome": self.random.choice(self.outcomes)}
 
     def draw_heartbeat(self):
         run = self.run()
@@ -161,15 +166,26 @@ class Chooser:
 
     # ---- grants
 
+    def is_to_grant(self, package):
+        """Held for a grant, or, sometimes, free though it asks for reads: what was decided is decided again."""
+        if package.status() not in GRANTABLE or not package.needs():
+            return False
+        return bool(package.hold and package.hold["kind"] == "needs_grant") or self.random.random() < 0.2
+
+    def is_to_revoke(self, package):
+        own = [grant for grant in package.task.project.ledger if grant.package == package.name]
+        return package.status() in GRANTABLE and bool(own) and stands(own[-1], package.task.project.root_revision)
+
     def draw_grant_package(self):
-        package = self.some(list(self.world.packages.values()), lambda package: package.hold and package.hold["kind"] == "needs_grant")
+        decision = self.random.choice(("approved",) * 7 + ("denied", "denied", "revoked", "revoked"))
+        package = self.some(list(self.world.packages.values()), self.is_to_revoke if decision == "revoked" else self.is_to_grant)
         if package is None:
             return None
         needs = sorted(self.world.packages[package].needs())
         capabilities = self.random.choice((None, None, needs, needs, [READ], [READ, LIST, SEARCH]))
         if capabilities and self.random.random() < 0.2:
             capabilities = [item.replace(".project", "") for item in capabilities]
-        return {"package": package, "decision": self.random.choice(("approved",) * 7 + ("denied", "denied", "revoked", "revoked")),
+        return {"package": package, "decision": decision,
                 "capabilities": capabilities or None, "expected": self.revision(), "root": self.random.choice(("current",) * 9 + ("other",)),
                 "end": self.random.choice((None, None, None, "far", "soon")), "client": self.random.choice(APPROVERS),
                 "dry": self.random.random() < 0.1}
