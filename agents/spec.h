@@ -38,6 +38,7 @@ struct spec_value {
 	struct str name;
 	struct str value; /* absent: not set */
 	bool is_credential;
+	bool is_sealed; /* a credential that was read from the kept form, whose value lies in the seal */
 };
 
 struct spec {
@@ -91,8 +92,8 @@ int spec_read_kept(struct arena *arena, struct str json, struct spec *ret, struc
 void spec_write_credentials(const struct spec *spec, struct json_out *out);
 int spec_read_credentials(struct arena *arena, struct str json, struct spec *spec) MUST_USE;
 
-/* What anybody may see: of values only whether they are set. `are_kept`: what is sealed counts as set. */
-void spec_write_shown(const struct spec *spec, bool are_kept, struct json_out *out);
+/* What anybody may see: of values only whether they are set. */
+void spec_write_shown(const struct spec *spec, struct json_out *out);
 
 /* Everything, for the prober alone; and back. 0, -EUCLEAN, -ENOMEM. */
 void spec_write_whole(const struct spec *spec, struct json_out *out);

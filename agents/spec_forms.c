@@ -52,8 +52,8 @@ static void write_tail(const struct spec *spec, struct json_out *out)
 	write_list("secretKeys", spec->secret_keys, spec->secret_key_count, out);
 }
 
-/* `whole`: with the values of credentials. */
-static void write_values(const struct spec *spec, bool whole, struct json_out *out)
+/* `whole`: with the values of credentials; else `are_sealed` says whether they lie in a seal. */
+static void write_values(const struct spec *spec, bool whole, bool are_sealed, struct json_out *out)
 {
 	json_out_key(out, "values");
 	json_out_begin_array(out);
@@ -65,6 +65,8 @@ static void write_values(const struct spec *spec, bool whole, struct json_out *o
 		json_out_member_bool(out, "credential", value->is_credential);
 		if (value->value.bytes != NULL && (whole || !value->is_credential))
 			json_out_member_str(out, "value", value->value);
+		if (value->value.bytes != NULL && !whole && value->is_credential)
+			json_out_member_bool(out, "sealed", are_sealed);
 		json_out_end_object(out);
 	}
 	json_out_end_array(out);
@@ -74,7 +76,7 @@ void spec_write_kept(const struct spec *spec, struct str sealed, struct json_out
 {
 	json_out_begin_object(out);
 	write_head(spec, out);
-	write_values(spec, false, out);
+	write_values(spec, false, sealed.bytes != NULL, out);
 	write_tail(spec, out);
 	if (sealed.bytes != NULL)
 		json_out_member_str(out, "sealed", sealed);
@@ -85,7 +87,7 @@ void spec_write_whole(const struct spec *spec, struct json_out *out)
 {
 	json_out_begin_object(out);
 	write_head(spec, out);
-	write_values(spec, true, out);
+	write_values(spec, true, false, out);
 	write_tail(spec, out);
 	json_out_end_object(out);
 }
@@ -102,7 +104,7 @@ void spec_write_credentials(const struct spec *spec, struct json_out *out)
 	json_out_end_object(out);
 }
 
-void spec_write_shown(const struct spec *spec, bool are_kept, struct json_out *out)
+void spec_write_shown(const struct spec *spec, struct json_out *out)
 {
 	json_out_begin_object(out);
 	write_head(spec, out);
@@ -110,7 +112,7 @@ void spec_write_shown(const struct spec *spec, bool are_kept, struct json_out *o
 	json_out_begin_object(out);
 	for (size_t i = 0; i < spec->value_count; i++) {
 		const struct spec_value *value = &spec->values[i];
-		bool is_set = value->value.bytes != NULL || (value->is_credential && are_kept);
+		bool is_set = value->value.bytes != NULL || value->is_sealed;
 
 		json_out_key_str(out, value->name);
 		json_out_begin_object(out);
@@ -168,6 +170,7 @@ static int read_values(struct arena *arena, const json_t *array, struct spec *sp
 		value->name = text_in(arena, item, "name");
 		value->value = text_in(arena, item, "value");
 		value->is_credential = json_is_true(json_object_get(item, "credential"));
+		value->is_sealed = json_is_true(json_object_get(item, "sealed"));
 		if (value->name.bytes == NULL)
 			return -EUCLEAN;
 	}

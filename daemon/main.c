@@ -19,6 +19,7 @@
 #include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/main_confine.h"
 #include "daemon/options.h"
 #include "daemon/secret_file.h"
 #include "daemon/store/store.h"
@@ -49,6 +50,7 @@ struct admitd {
 	struct api api;
 	struct http_server *server;
 	unsigned char key[32];
+	struct main_confine confine;
 };
 
 /* Set by the store when a sync failed: what is true is known after the next start. */
@@ -295,6 +297,8 @@ static int start_lifecycle(struct admitd *admitd)
 		.durable_previews = admitd->config.durable_previews,
 		.lease_ms = admitd->config.lease_seconds * INT64_C(1000),
 		.keeps_time = true,
+		.prober = admitd->confine.prober,
+		.seal_key = admitd->confine.has_seal_key ? &admitd->confine.seal_key : NULL,
 	};
 	int r = 0;
 
@@ -335,6 +339,8 @@ static int start_server(struct admitd *admitd)
 	idempotency_init(&admitd->api.idempotency);
 	admitd->api.lifecycle = admitd->lifecycle;
 	admitd->api.version = PACKAGE_VERSION;
+	admitd->api.prober = admitd->confine.prober;
+	admitd->api.sandbox = &admitd->confine.sandbox;
 	config.routes = api_tables(&config.routes_count);
 	r = http_server_start(&config, &admitd->server);
 	if (r != 0) {
@@ -460,7 +466,9 @@ static void stop(struct admitd *admitd)
 	handoff_wait_stop(&admitd->api.waits);
 	events_stop(&admitd->api.events);
 	jobs_free(admitd->api.jobs);
+	prober_client_interrupt(admitd->confine.prober);
 	lifecycle_free(admitd->lifecycle);
+	main_confine_end(&admitd->confine);
 	store_close(admitd->store);
 	metrics_release(&admitd->api.metrics);
 	idempotency_release(&admitd->api.idempotency);
@@ -471,13 +479,18 @@ static void stop(struct admitd *admitd)
 
 static int serve(struct admitd *admitd, const sigset_t *signals)
 {
-	int r = handoff_wait_start(&admitd->api.waits);
+	int r = main_confine_enter(&admitd->confine, &admitd->config, admitd->state, admitd->options.port_file);
 
+	if (r != 0)
+		return r;
+	r = handoff_wait_start(&admitd->api.waits);
 	if (r != 0) {
 		log_line(LOG_LINE_ERROR, "start", "no thread can be started: %s", strerrordesc_np(-r));
 		return EXIT_FAILURE;
 	}
 	r = open_store(admitd);
+	if (r == 0)
+		r = main_confine_start(&admitd->confine, &admitd->config, admitd->state);
 	if (r == 0)
 		r = start(admitd);
 	if (r != 0)
@@ -527,7 +540,8 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 
 int main(int argc, char **argv)
 {
-	static struct admitd admitd = {.api.waits = HANDOFF_WAIT_INIT, .api.events = EVENTS_INIT};
+	static struct admitd admitd = {
+		.confine.control = -1, .api.waits = HANDOFF_WAIT_INIT, .api.events = EVENTS_INIT};
 	sigset_t signals;
 	int r = options_read(argc, argv, &admitd.options);
 

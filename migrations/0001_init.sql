@@ -55,6 +55,16 @@ CREATE TABLE health_rows (
 	PRIMARY KEY (project_id, mcp_id)
 ) STRICT;
 
+-- When a tool server that packages wait for is looked at again: work in hand, no record.
+CREATE TABLE health_retries (
+	project_id TEXT NOT NULL REFERENCES projects (id),
+	mcp_id TEXT NOT NULL,
+	attempt INTEGER NOT NULL,
+	next_at INTEGER NOT NULL,
+	PRIMARY KEY (project_id, mcp_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX health_retries_by_time ON health_retries (next_at);
+
 CREATE TABLE catalogs (
 	digest TEXT NOT NULL PRIMARY KEY,
 	bytes TEXT NOT NULL

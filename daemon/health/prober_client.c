@@ -361,7 +361,7 @@ int prober_client_new(const struct prober_config *config, struct prober_client *
 	return 0;
 }
 
-void prober_client_free(struct prober_client *client)
+void prober_client_interrupt(struct prober_client *client)
 {
 	if (client == NULL)
 		return;
@@ -371,6 +371,13 @@ void prober_client_free(struct prober_client *client)
 		(void)shutdown(client->fd, SHUT_RDWR);
 	pthread_cond_broadcast(&client->changed);
 	pthread_mutex_unlock(&client->lock);
+}
+
+void prober_client_free(struct prober_client *client)
+{
+	if (client == NULL)
+		return;
+	prober_client_interrupt(client);
 	pthread_join(client->thread, NULL);
 	release(client);
 }

@@ -25,6 +25,8 @@ struct prober_config {
 
 /* 0 and *ret, owned by the caller; -errno, and `control` is closed. */
 int prober_client_new(const struct prober_config *config, struct prober_client **ret) MUST_USE;
+/* Open questions are answered as unknown, and later ones too: before what may be asking is stopped. NULL is fine. */
+void prober_client_interrupt(struct prober_client *client);
 /* Ends the workers and the launcher. No questions may be open. NULL is fine. */
 void prober_client_free(struct prober_client *client);
 

@@ -15,6 +15,7 @@ static const struct http_routes *const tables[] = {
 	&api_service_routes,
 	&api_catalog_routes,
 	&api_projects_routes,
+	&api_servers_routes,
 	&api_health_routes,
 	&api_tasks_routes,
 	&api_packages_routes,

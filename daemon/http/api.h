@@ -18,6 +18,9 @@
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
 
+struct prober_client;
+struct sandbox;
+
 /* The server's config.ctx. Made by main.c; everything in it outlives the server. */
 struct api {
 	struct lifecycle *lifecycle;
@@ -26,6 +29,8 @@ struct api {
 	struct handoff_wait waits;
 	struct jobs *jobs; /* for long work */
 	struct events events;
+	struct prober_client *prober;  /* NULL: none */
+	const struct sandbox *sandbox; /* NULL: nothing was given up */
 	struct metrics metrics;
 };
 
@@ -59,9 +64,10 @@ struct str api_text(const char *text);
 
 /* The tables, one of each resource. */
 extern const struct http_routes api_metrics_routes, api_stats_routes;
-extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_health_routes,
-	api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes, api_grants_routes,
-	api_decisions_routes, api_rejudge_routes, api_events_routes, api_recovery_routes, api_tokens_routes, api_openapi_routes;
+extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_servers_routes,
+	api_health_routes, api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes,
+	api_grants_routes, api_decisions_routes, api_rejudge_routes, api_events_routes, api_recovery_routes,
+	api_tokens_routes, api_openapi_routes;
 
 #define API_ROUTES(rows)                                 \
 	{                                                \

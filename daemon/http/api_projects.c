@@ -157,33 +157,12 @@ static int list_projects(void *ctx, struct http_request *request, struct http_re
 	return 0;
 }
 
-static int list_servers(void *ctx, struct http_request *request, struct http_reply *reply)
-{
-	struct lifecycle_reader reader = api_reader(ctx, request);
-	struct lifecycle_project project = {0};
-	struct json_out out;
-	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
-
-	if (r != 0)
-		return api_call_refuse_view(reply, request, r);
-	out = http_reply_json(reply, 200);
-	json_out_begin_object(&out);
-	json_out_key(&out, "items");
-	json_out_begin_array(&out);
-	for (size_t i = 0; i < project.servers.count; i++)
-		render_server(&project.servers.items[i], &out);
-	json_out_end_array(&out);
-	json_out_end_object(&out);
-	return 0;
-}
-
 static const struct http_route rows[] = {
 	{HTTP_PUT, "/v1/projects/{id}", AUTH_OPERATOR, HTTP_NEEDS_BODY | HTTP_WRITES, 0, put_project},
 	{HTTP_POST, "/v1/projects/{id}/archive", AUTH_ADMIN, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0, post_archive},
 	{HTTP_POST, "/v1/projects/{id}/unarchive", AUTH_ADMIN, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0, post_unarchive},
 	{HTTP_GET, "/v1/projects/{id}", 0, 0, 0, get_project},
 	{HTTP_GET, "/v1/projects", 0, 0, 0, list_projects},
-	{HTTP_GET, "/v1/projects/{id}/servers", 0, 0, 0, list_servers},
 };
 
 const struct http_routes api_projects_routes = API_ROUTES(rows);

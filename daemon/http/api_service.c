@@ -1,7 +1,9 @@
 /* The daemon itself: alive, ready, which version, and who asks. */
+#include "daemon/health/prober_client.h"
 #include "daemon/http/api.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/time_text.h"
+#include "daemon/sandbox.h"
 #include "policy/admission.h"
 
 static int write_status(struct http_reply *reply, const char *status)
@@ -35,6 +37,20 @@ static int get_readyz(void *ctx, struct http_request *request, struct http_reply
 	return 0;
 }
 
+/* The other process; what it gave up counts while it runs. */
+static void write_prober(const struct api *api, struct json_out *out)
+{
+	struct prober_state state;
+
+	prober_client_state(api->prober, &state);
+	json_out_key(out, "prober");
+	json_out_begin_object(out);
+	json_out_member_bool(out, "running", state.is_running);
+	json_out_member_bool(out, "landlock", state.has_landlock);
+	json_out_member_bool(out, "seccomp", state.has_seccomp);
+	json_out_end_object(out);
+}
+
 static int get_version(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	const struct api *api = ctx;
@@ -48,8 +64,9 @@ static int get_version(void *ctx, struct http_request *request, struct http_repl
 	json_out_member_str(&out, "catalogDigest", lifecycle_catalog(api->lifecycle)->digest);
 	json_out_key(&out, "sandbox");
 	json_out_begin_object(&out);
-	json_out_member_bool(&out, "landlock", false);
-	json_out_member_bool(&out, "seccomp", false);
+	json_out_member_bool(&out, "landlock", api->sandbox != NULL && api->sandbox->has_landlock);
+	json_out_member_bool(&out, "seccomp", api->sandbox != NULL && api->sandbox->has_seccomp);
+	write_prober(api, &out);
 	json_out_end_object(&out);
 	json_out_end_object(&out);
 	return 0;

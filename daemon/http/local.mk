@@ -15,7 +15,7 @@ libapi_la_SOURCES = \
   %D%/accept.c %D%/accept.h %D%/actions.c %D%/actions.h %D%/api.c %D%/api.h %D%/api_call.c %D%/api_call.h %D%/api_catalog.c %D%/api_decisions.c \
   %D%/api_events.c %D%/events.c %D%/events.h \
   %D%/api_metrics.c %D%/metrics.c %D%/metrics.h %D%/api_stats.c \
-  %D%/api_grants.c %D%/api_health.c %D%/api_job.c %D%/api_job.h %D%/api_list.c %D%/api_list.h %D%/api_packages.c %D%/api_projects.c %D%/api_runs.c \
+  %D%/api_grants.c %D%/api_health.c %D%/api_job.c %D%/api_job.h %D%/api_list.c %D%/api_list.h %D%/api_packages.c %D%/api_projects.c %D%/api_runs.c %D%/api_servers.c \
   %D%/api_recovery.c %D%/api_service.c %D%/api_surfaces.c %D%/api_tasks.c %D%/api_tokens.c %D%/handoff_wait.c %D%/handoff_wait.h %D%/idempotency.c %D%/idempotency.h \
   %D%/render.c %D%/render.h %D%/render_grant.c %D%/render_judged.c %D%/render_project.c %D%/render_recovery.c %D%/render_run.c \
   %D%/render_task.c %D%/render_text.c %D%/render_token.c %D%/text_table.c %D%/text_table.h %D%/token_issue.c %D%/token_issue.h

@@ -103,6 +103,9 @@ void render_archived(const struct lifecycle_project_move *move, bool shows_root,
 void render_project_line(const struct store_project *project, bool shows_root, struct json_out *out);
 void render_health(const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_server(const struct store_server *server, struct json_out *out);
+/* The same with what is known of it now; NULL: nothing. */
+void render_server_with_health(
+	const struct store_server *server, const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_event(const struct store_event *event, struct json_out *out);
 
 /* ---- render_recovery.c */

@@ -1,6 +1,10 @@
+#include "agents/spec.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/time_text.h"
 #include "policy/health_row.h"
+
+/* A spec has at most 1 MiB; what it is read into is several times that. */
+enum { SPEC_CEILING = 32 * 1024 * 1024 };
 
 static void write_head(const struct store_project *project, bool shows_root, struct json_out *out)
 {
@@ -48,7 +52,29 @@ void render_health(const struct store_health *health, int64_t age_at, struct jso
 	json_out_end_object(out);
 }
 
-void render_server(const struct store_server *server, struct json_out *out)
+/* How it is reached, without any value that may be a secret. */
+static void write_spec(const struct store_server *server, struct json_out *out)
+{
+	struct arena arena;
+	struct spec spec;
+	struct str sealed = {0};
+	int r = 0;
+
+	json_out_key(out, "spec");
+	if (server->kind != STORE_SERVER_SPEC) {
+		json_out_null(out);
+		return;
+	}
+	arena_init(&arena, SPEC_CEILING);
+	r = spec_read_kept(&arena, server->spec_json, &spec, &sealed);
+	if (r == 0)
+		spec_write_shown(&spec, out);
+	else
+		buf_fail(out->buf, r);
+	arena_release(&arena);
+}
+
+static void write_server(const struct store_server *server, struct json_out *out)
 {
 	static const char *const kinds[] = {
 		[STORE_SERVER_REPORTED] = "reported",
@@ -56,13 +82,32 @@ void render_server(const struct store_server *server, struct json_out *out)
 		[STORE_SERVER_SPEC] = "spec",
 	};
 
-	json_out_begin_object(out);
 	json_out_member_str(out, "mcpId", server->mcp_id);
 	json_out_member_bool(out, "enabled", server->enabled);
 	json_out_member_text(out, "kind", kinds[server->kind]);
 	json_out_member_revision(out, "revision", server->revision);
 	render_actor("changedBy", &server->changed_by, out);
 	time_text_member(out, "changedAt", server->changed_at);
+	write_spec(server, out);
+}
+
+void render_server(const struct store_server *server, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_server(server, out);
+	json_out_end_object(out);
+}
+
+void render_server_with_health(
+	const struct store_server *server, const struct store_health *health, int64_t age_at, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_server(server, out);
+	json_out_key(out, "health");
+	if (health != NULL)
+		render_health(health, age_at, out);
+	else
+		json_out_null(out);
 	json_out_end_object(out);
 }
 

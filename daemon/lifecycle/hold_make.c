@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/recheck.h"
 #include "daemon/lifecycle/time_text.h"
 #include "daemon/store/run.h"
 
@@ -145,6 +146,8 @@ int hold_make(struct world *world, const struct verdict *verdict, struct lifecyc
 		r = grant_facts(world, verdict, ret);
 	else if (origin->kind == HOLD_NEEDS_SETUP && origin->evaluation != NULL)
 		setup_facts(origin->evaluation, &ret->facts);
+	if (r == 0 && origin->kind == HOLD_NEEDS_SETUP && ret->mcp_id.bytes != NULL)
+		r = recheck_find(world->tx, world->project.id, ret->mcp_id, &ret->next_retry_at);
 	ret->since = keeps_since(subject->row, ret, world->arena) ? subject->row->hold_since : world->call->now;
 	return r;
 }

@@ -11,6 +11,7 @@
 #include "daemon/lifecycle/lease_timer.h"
 #include "daemon/lifecycle/lifecycle_inner.h"
 #include "daemon/lifecycle/preview_log.h"
+#include "daemon/lifecycle/recheck.h"
 #include "daemon/lifecycle/rejudge.h"
 #include "daemon/store/catalog.h"
 #include "policy/redact.h"
@@ -287,6 +288,8 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 	lifecycle->store = config->store;
 	lifecycle->allow_self_approval = config->allow_self_approval;
 	lifecycle->durable_previews = config->durable_previews;
+	lifecycle->prober = config->prober;
+	lifecycle->seal_key = config->seal_key;
 	lifecycle->max_age_ms = config->max_age_ms != 0 ? config->max_age_ms : MAX_AGE_MS;
 	lifecycle->clock_ms = config->clock_ms != NULL ? config->clock_ms : system_clock_ms;
 	lifecycle->monotonic_ms = config->monotonic_ms != NULL ? config->monotonic_ms : system_monotonic_ms;
@@ -321,7 +324,9 @@ static int start(struct lifecycle *lifecycle, const struct lifecycle_config *con
 		r = rejudge_start(lifecycle);
 	if (r == 0 && config->keeps_time)
 		r = due_timer_start(lifecycle);
-	return r == 0 && config->keeps_time ? lease_timer_start(lifecycle) : r;
+	if (r == 0 && config->keeps_time)
+		r = lease_timer_start(lifecycle);
+	return r == 0 && config->keeps_time ? recheck_start(lifecycle) : r;
 }
 
 int lifecycle_new(const struct lifecycle_config *config, struct lifecycle **ret, struct catalog_fault *ret_fault)

@@ -32,6 +32,8 @@
 #include "policy/catalog.h"
 
 struct lifecycle;
+struct prober_client;
+struct seal_key;
 
 enum lifecycle_result {
 	LIFECYCLE_DONE = 0,
@@ -145,13 +147,15 @@ struct lifecycle_config {
 	const char *state_folder;        /* no root may hold it or lie in it; NULL in tests */
 	const struct str *root_prefixes; /* [roots] allow; none: anywhere */
 	size_t root_prefix_count;
-	bool allow_self_approval;       /* [approval] allow_self */
-	bool durable_previews;          /* [preview] durable: a preview's answer waits for its record */
-	bool keeps_time;                /* threads write what time does when it is due (2.1); without: the next call */
-	int64_t max_age_ms;             /* of health before it is asked again; 0 = 30000 */
-	size_t cache_bytes;             /* for compiled packages; 0 = 64 MiB */
-	int64_t lease_ms;               /* of a run (2.5); 0 = LEASE_USUAL_MS */
-	int64_t (*clock_ms)(void *arg); /* milliseconds since 1970; NULL: the system's */
+	bool allow_self_approval;        /* [approval] allow_self */
+	bool durable_previews;           /* [preview] durable: a preview's answer waits for its record */
+	struct prober_client *prober;    /* outlives the lifecycle; NULL: tool servers are unknown */
+	const struct seal_key *seal_key; /* of their credentials; outlives it too; NULL: none can be kept */
+	bool keeps_time;                 /* threads write what time does when it is due (2.1); without: the next call */
+	int64_t max_age_ms;              /* of health before it is asked again; 0 = 30000 */
+	size_t cache_bytes;              /* for compiled packages; 0 = 64 MiB */
+	int64_t lease_ms;                /* of a run (2.5); 0 = LEASE_USUAL_MS */
+	int64_t (*clock_ms)(void *arg);  /* milliseconds since 1970; NULL: the system's */
 	int64_t (*monotonic_ms)(void *arg); /* what leases run on; NULL: the system's */
 	void *clock_arg;
 	unsigned char run_token_key[32]; /* run tokens are derived from it and the run's id */

@@ -67,6 +67,18 @@ struct rejudge_worker {
 	bool is_ending;
 };
 
+/* The thread that looks again at tool servers that packages wait for. */
+struct recheck {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_running;
+	bool is_ending;
+};
+
+struct prober_client;
+struct seal_key;
+
 struct lifecycle {
 	struct store *store;
 	_Atomic(const struct catalog *) catalog;
@@ -75,6 +87,9 @@ struct lifecycle {
 	struct package_cache *cache;
 	struct call_worker worker;
 	struct due_timer due_timer;
+	struct recheck recheck;
+	struct prober_client *prober;    /* NULL: none */
+	const struct seal_key *seal_key; /* NULL: none */
 	struct lease_timer leases;
 	struct preview_log *previews;
 	char *state_folder; /* resolved; NULL: none */

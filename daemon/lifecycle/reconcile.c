@@ -5,6 +5,7 @@
 #include "daemon/lifecycle/asked.h"
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/event_log.h"
+#include "daemon/lifecycle/recheck.h"
 
 enum { RECONCILE_PAGE = 200 };
 
@@ -87,6 +88,8 @@ int reconcile_apply(struct world *world, struct store_package *row, const struct
 	if (!verdict->is_held)
 		return clear_hold(world, row, verdict, ret_change);
 	r = hold_make(world, verdict, &hold);
+	if (r == 0 && hold.kind == HOLD_NEEDS_SETUP)
+		r = recheck_note(world, hold.mcp_id, &hold.next_retry_at);
 	if (r == 0)
 		r = hold_fingerprint(world->arena, &hold, &fingerprint);
 	if (r != 0)
@@ -219,19 +222,45 @@ int reconcile_health(struct world *world, const struct store_health *row)
 	return r != 0 ? r : reconcile_project(world, &(struct reconcile_scope){.mcp_id = row->mcp_id}, NULL);
 }
 
-int reconcile_asked(struct world *world)
+static int reconcile_root(struct world *world)
 {
 	const struct asked_root *asked = asked_find(world->call, world->project.id);
-	struct store_actor actor = world->call->actor;
 	struct store_health row;
-	int r = 0;
 
 	if (asked == NULL || !asked->is_asked || asked->root_revision != world->project.root_revision)
 		return 0;
 	row = asked_row(asked, &world->project);
+	return reconcile_health(world, &row);
+}
+
+static int reconcile_servers(struct world *world)
+{
+	const struct asked_server *asked = world->call->asked != NULL ? world->call->asked->servers : NULL;
+	int r = 0;
+
+	for (; r == 0 && asked != NULL; asked = asked->next) {
+		struct store_health row = asked_server_row(asked);
+		const struct store_server *server = NULL;
+
+		if (!asked->is_asked || !str_is(world->project.id, asked->project))
+			continue;
+		server = world_server(world, row.mcp_id);
+		if (server != NULL && server->kind == STORE_SERVER_SPEC && server->revision == row.server_revision)
+			r = reconcile_health(world, &row);
+	}
+	return r;
+}
+
+int reconcile_asked(struct world *world)
+{
+	struct store_actor actor = world->call->actor;
+	int r = 0;
+
 	/* The daemon saw it, whoever made it look. */
 	world->call->actor = (struct store_actor){0};
-	r = reconcile_health(world, &row);
+	r = reconcile_root(world);
+	if (r == 0)
+		r = reconcile_servers(world);
 	world->call->actor = actor;
 	return r == STORE_STALE ? -EUCLEAN : r;
 }

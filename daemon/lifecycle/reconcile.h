@@ -42,7 +42,7 @@ int reconcile_project(
 int reconcile_apply(struct world *world, struct store_package *row, const struct verdict *verdict,
 	enum reconcile_change *ret_change) MUST_USE;
 
-/* Writes what was asked for this call of the project's built-in server, and reconciles when it differs from what was known. Reads the
+/* Writes what was asked for this call of the project's servers, and reconciles when it differs from what was known. Reads the
  * world again where it wrote. 0 or -errno.
  */
 int reconcile_asked(struct world *world) MUST_USE;

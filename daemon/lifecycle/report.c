@@ -18,12 +18,12 @@ static struct str literal(const char *text)
 	return (struct str){text, strlen(text)};
 }
 
-static int check(struct lifecycle_report *report, int64_t checked_at)
+static int check(struct lifecycle_report *report, bool is_own, int64_t checked_at)
 {
 	struct lifecycle_call *call = &report->call;
 	struct fault_list faults = {.arena = call->arena};
 
-	if (str_is(report->mcp_id, LIFECYCLE_BUILTIN_MCP))
+	if (is_own)
 		fault_list_add(&faults, "is seen by the daemon itself", "/mcpId");
 	if (!report->row.observed)
 		fault_list_add(&faults, "isn't a health row", "%s", "");
@@ -32,6 +32,14 @@ static int check(struct lifecycle_report *report, int64_t checked_at)
 	if (report->valid_seconds < 0 || report->valid_seconds > REPORT_VALID_SECONDS_LIMIT)
 		fault_list_add(&faults, "must be from 1 to 604800", "/validSeconds");
 	return fault_list_result(&faults, &call->refusal);
+}
+
+/* Built in, or reached by a spec: then nobody's word counts but the daemon's own look. */
+static bool is_seen_here(const struct world *world, struct str mcp_id)
+{
+	const struct store_server *server = world_server(world, mcp_id);
+
+	return str_is(mcp_id, LIFECYCLE_BUILTIN_MCP) || (server != NULL && server->kind == STORE_SERVER_SPEC);
 }
 
 static int write(struct world *world, struct lifecycle_report *report, int64_t checked_at)
@@ -80,7 +88,7 @@ static int run_report(struct store_tx *tx, struct lifecycle_call *call)
 		return r;
 	if (!time_text_read(report->row.checked_at, &checked_at))
 		checked_at = 0;
-	r = check(report, checked_at);
+	r = check(report, is_seen_here(&world, report->mcp_id), checked_at);
 	return r != 0 ? r : write(&world, report, checked_at);
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/hold_make.h"
+#include "daemon/lifecycle/recheck.h"
 
 static int list_dependencies(
 	struct arena *arena, const struct store_dependency_list *edges, struct lifecycle_package *package)
@@ -38,6 +39,22 @@ static int read_revisions(struct store_tx *tx, struct lifecycle_package *package
 	return 0;
 }
 
+/* What is stored with the hold is of the time it was opened; the server has been looked at since. */
+static int read_last_look(struct store_tx *tx, struct lifecycle_package *package)
+{
+	struct lifecycle_hold *hold = &package->hold;
+	struct store_health row = {0};
+	int r = store_health_find(tx, package->row.project, hold->mcp_id, &row);
+
+	if (r != 0 && r != STORE_ABSENT)
+		return call_store_result(r);
+	if (r == 0 && !row.expired) {
+		hold->facts.error = row.error;
+		hold->facts.checked_at = row.checked_at;
+	}
+	return recheck_find(tx, package->row.project, hold->mcp_id, &hold->next_retry_at);
+}
+
 static int read_hold(struct store_tx *tx, struct lifecycle_package *package)
 {
 	int r = 0;
@@ -47,6 +64,8 @@ static int read_hold(struct store_tx *tx, struct lifecycle_package *package)
 		return 0;
 	r = hold_read_json(store_tx_arena(tx), package->row.hold_json, &package->hold);
 	package->hold.since = package->row.hold_since;
+	if (r == 0 && package->hold.kind == HOLD_NEEDS_SETUP && package->hold.mcp_id.bytes != NULL)
+		r = read_last_look(tx, package);
 	return r != 0 ? r : read_revisions(tx, package);
 }
 

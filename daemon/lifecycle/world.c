@@ -77,7 +77,17 @@ int world_reread(struct world *world)
 	r = read_project_grant(world);
 	if (r == 0)
 		r = call_store_result(store_health_list(world->tx, world->project.id, &world->health));
+	if (r == 0)
+		r = call_store_result(store_server_list(world->tx, world->project.id, &world->servers));
 	return r;
+}
+
+const struct store_server *world_server(const struct world *world, struct str mcp_id)
+{
+	for (size_t i = 0; i < world->servers.count; i++)
+		if (str_equal(world->servers.items[i].mcp_id, mcp_id))
+			return &world->servers.items[i];
+	return NULL;
 }
 
 int world_open(struct store_tx *tx, struct lifecycle_call *call, struct str project, struct world *ret)

@@ -36,6 +36,7 @@ struct world {
 	struct store_grant grant; /* the project's latest record */
 	struct precedence_record record;
 	struct store_health_list health;
+	struct store_server_list servers;
 	bool has_package_grants;
 	struct store_grant_list package_grants; /* of all unfinished packages, by package id */
 	struct world_holder *holders;
@@ -49,6 +50,9 @@ int world_reread(struct world *world) MUST_USE;
 /* Reads the records of all packages in one query, for judging many. */
 int world_read_grants(struct world *world) MUST_USE;
 void world_close(struct world *world);
+
+/* A tool server that the project has set; NULL: none. */
+const struct store_server *world_server(const struct world *world, struct str mcp_id);
 
 /* A package as it comes to be judged: a stored one, or one of a plan. */
 struct subject {

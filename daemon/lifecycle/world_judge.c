@@ -64,17 +64,79 @@ static int find_builtin(const struct world *world, struct store_health *ret, boo
 	return 0;
 }
 
-static int find_health(const struct world *world, struct str mcp_id, struct store_health *ret, bool *ret_found)
+/* A row that was taken for the server as it is reached now. */
+static bool fits_server(const struct store_health *row, const struct store_server *server)
 {
-	const struct store_health *row = NULL;
+	return row != NULL && row->source == STORE_HEALTH_PROBED && row->server_revision == server->revision;
+}
 
-	if (str_is(mcp_id, LIFECYCLE_BUILTIN_MCP))
-		return find_builtin(world, ret, ret_found);
-	row = find_row(world, mcp_id);
+/* Asks every server of the project that is too long ago, not only the one that is missed first: all at once (2.3). */
+static int want_servers(const struct world *world, int again)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < world->servers.count; i++) {
+		const struct store_server *server = &world->servers.items[i];
+		const struct store_health *row = find_row(world, server->mcp_id);
+		const struct asked_server *asked = asked_find_server(world->call, world->project.id, server->mcp_id);
+		bool is_known = asked != NULL && asked->is_asked && asked->server_revision == server->revision;
+
+		if (server->kind != STORE_SERVER_SPEC || catalog_find_mcp(world->catalog, server->mcp_id) == NULL)
+			continue;
+		if (!is_known && (!fits_server(row, server) || is_too_old(world, row)))
+			r = asked_want_server(world->call, server);
+	}
+	return r != 0 ? r : again;
+}
+
+/* What the prober sees of a server with a spec: asked for this call, or stored, young enough and for this very spec. */
+static int find_probed(
+	const struct world *world, const struct store_server *server, struct store_health *ret, bool *ret_found)
+{
+	const struct asked_server *asked = asked_find_server(world->call, world->project.id, server->mcp_id);
+	const struct store_health *row = find_row(world, server->mcp_id);
+	bool fits = fits_server(row, server);
+
+	if (asked != NULL && asked->is_asked) {
+		if (asked->server_revision != server->revision)
+			return want_servers(world, CALL_INPUTS_CHANGED);
+		*ret = asked_server_row(asked);
+		*ret_found = true;
+		return 0;
+	}
+	if (world->asks && (!fits || is_too_old(world, row)))
+		return want_servers(world, CALL_ASK_HEALTH);
+	*ret_found = fits;
+	if (fits)
+		*ret = *row;
+	return 0;
+}
+
+static int find_reported(const struct world *world, struct str mcp_id, struct store_health *ret, bool *ret_found)
+{
+	const struct store_health *row = find_row(world, mcp_id);
+
 	*ret_found = row != NULL && !row->expired;
 	if (*ret_found)
 		*ret = *row;
 	return 0;
+}
+
+static int find_health(const struct world *world, struct str mcp_id, struct store_health *ret, bool *ret_found)
+{
+	const struct store_server *server = world_server(world, mcp_id);
+	int r = 0;
+
+	if (str_is(mcp_id, LIFECYCLE_BUILTIN_MCP))
+		r = find_builtin(world, ret, ret_found);
+	else if (server != NULL && server->kind == STORE_SERVER_SPEC)
+		r = find_probed(world, server, ret, ret_found);
+	else
+		r = find_reported(world, mcp_id, ret, ret_found);
+	/* Switched off for the project, however well it is. */
+	if (r == 0 && *ret_found && server != NULL && !server->enabled)
+		ret->enabled = false;
+	return r;
 }
 
 static int read_health(const struct world *world, const struct store_health *row, struct health_row *ret)
@@ -104,6 +166,8 @@ static bool has_health(const struct admission_inputs *inputs, struct str mcp_id)
 
 static int collect_health(const struct world *world, const struct package *package, struct admission_inputs *inputs)
 {
+	int again = 0;
+
 	inputs->health = ARENA_ARRAY(world->arena, package->requirement_count, struct health_row);
 	if (inputs->health == NULL)
 		return -ENOMEM;
@@ -116,13 +180,18 @@ static int collect_health(const struct world *world, const struct package *packa
 		if (requirement->mcp == NULL || has_health(inputs, requirement->mcp->id))
 			continue;
 		r = find_health(world, requirement->mcp->id, &row, &found);
+		/* What is missing of others is noted too before anything is asked. */
+		if (r == CALL_ASK_HEALTH || r == CALL_INPUTS_CHANGED) {
+			again = again == CALL_INPUTS_CHANGED ? again : r;
+			continue;
+		}
 		if (r == 0 && found)
 			r = read_health(world, &row, &inputs->health[inputs->health_count]);
 		if (r != 0)
 			return r;
 		inputs->health_count += found;
 	}
-	return 0;
+	return again;
 }
 
 /* ---- grants */
