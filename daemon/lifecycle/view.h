@@ -25,7 +25,7 @@ struct lifecycle_package {
 	size_t depends_on_count;
 	bool is_held;
 	struct lifecycle_hold hold; /* when is_held */
-	bool is_rejudging;          /* its stamp is of an older catalog (2.4) */
+	bool is_rejudging;          /* its stamp is of an older catalog, and it will be judged again (2.4) */
 
 	/* only in package views, not within a task */
 	bool has_state; /* there is a decision to read it from, or a hold */

@@ -86,6 +86,16 @@ static void name_last_decision(struct lifecycle_package *package)
 	}
 }
 
+/* As store_package_list_to_reconcile() chooses: what a run has in hand keeps what it was given, and a rejected plan has no holds. */
+static bool is_rejudging(const struct store_package *row, const struct catalog *catalog)
+{
+	bool is_judged = row->task_status == STORE_TASK_PROPOSED || row->task_status == STORE_TASK_APPROVED ||
+		row->task_status == STORE_TASK_FAILED;
+
+	return is_judged && row->end == STORE_PACKAGE_UNFINISHED && row->live_run.bytes == NULL &&
+		row->judged_catalog.bytes != NULL && !str_equal(row->judged_catalog, catalog->digest);
+}
+
 int view_make_of_row(struct store_tx *tx, const struct catalog *catalog, const struct store_package *row,
 	const struct store_dependency_list *edges, struct lifecycle_package *ret)
 {
@@ -95,8 +105,7 @@ int view_make_of_row(struct store_tx *tx, const struct catalog *catalog, const s
 		.row = *row,
 		.status = package_status_of(row),
 		.attempts_left = row->attempt_limit > row->attempts ? row->attempt_limit - row->attempts : 0,
-		.is_rejudging = row->end == STORE_PACKAGE_UNFINISHED && row->judged_catalog.bytes != NULL &&
-			!str_equal(row->judged_catalog, catalog->digest),
+		.is_rejudging = is_rejudging(row, catalog),
 	};
 	name_last_decision(ret);
 	r = list_dependencies(store_tx_arena(tx), edges, ret);

@@ -327,6 +327,21 @@ def another_catalog_is_used_at_once_and_holds_follow_it(daemon):
 
 
 @scene
+def what_will_not_be_judged_again_says_nothing_of_it(daemon):
+    world = daemon.world()
+    world.submit(free("a"), free("b"))
+    world.submit(reads("c"), name="u")
+    world.approve()
+    world.handoff("a")
+    daemon.approver.post("/v1/tasks/%s/rejection" % world.task_id("u"), {"planRevision": "1"}).must(200)
+    document, _ = catalog(daemon)
+    daemon.admin.put("/v1/catalog", without(document, LIST)).must(200)
+    daemon.wait_until(lambda: not world.package("b").get("rejudging"), "the stamp of b")
+    equal([world.package(label, name).get("rejudging") for label, name in (("a", "t"), ("c", "u"))], [None, None])
+    daemon.admin.put("/v1/catalog", document).must(200)
+
+
+@scene
 def decisions_of_an_older_catalog_are_replayed_with_their_own(daemon):
     world = daemon.world()
     world.submit(reads("a", LIST))
