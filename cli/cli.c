@@ -13,6 +13,8 @@
 #include "cli/document.h"
 #include "cli/problem.h"
 #include "policy/cleanup.h"
+#include "policy/json_out.h"
+#include "policy/json_parse.h"
 
 enum { MESSAGE_CEILING = 64 * 1024, SECONDS_DEFAULT = 30, SECONDS_LIMIT = 3600 };
 
@@ -206,21 +208,21 @@ static int problem_exit(long status)
 	return status == 429 || status >= 502 ? CLI_UNREACHABLE : CLI_REFUSED;
 }
 
-int cli_call_expecting(struct cli *cli, const char *method, const char *path, struct str body, const char *expected,
-	struct client_reply *ret_reply)
+/* Makes the call that `request` describes, but for its key. */
+static int make_call(
+	struct cli *cli, struct client_request *request, const char *expected, struct client_reply *ret_reply)
 {
-	struct client_request request = {.method = method, .path = path, .body = body};
 	char fresh[CLIENT_KEY_SIZE];
 	const char *code;
 	int result = cli->client == NULL ? open_client(cli) : 0;
 
 	if (result == 0)
-		result = key_of(cli, method, fresh, &request.idempotency_key);
+		result = key_of(cli, request->method, fresh, &request->idempotency_key);
 	if (result != 0)
 		return result;
-	result = client_call(cli->client, &request, ret_reply);
+	result = client_call(cli->client, request, ret_reply);
 	if (result != 0)
-		return say_no_answer(cli, result, &request);
+		return say_no_answer(cli, result, request);
 	if (ret_reply->status >= 200 && ret_reply->status < 300)
 		return 0;
 	code = document_text(ret_reply->json, "code");
@@ -229,6 +231,94 @@ int cli_call_expecting(struct cli *cli, const char *method, const char *path, st
 	else if (code == NULL || expected == NULL || strcmp(code, expected) != 0)
 		problem_say(ret_reply);
 	return problem_exit(ret_reply->status);
+}
+
+int cli_call_expecting(struct cli *cli, const char *method, const char *path, struct str body, const char *expected,
+	struct client_reply *ret_reply)
+{
+	struct client_request request = {.method = method, .path = path, .body = body};
+
+	return make_call(cli, &request, expected, ret_reply);
+}
+
+int cli_call_if(struct cli *cli, const char *method, const char *path, struct str body, const char *if_match,
+	struct client_reply *ret_reply)
+{
+	struct client_request request = {.method = method, .path = path, .body = body, .if_match = if_match};
+
+	return make_call(cli, &request, NULL, ret_reply);
+}
+
+/* ---- jobs */
+
+/* On a terminal each line takes the place of the one before. */
+static void tell_progress(void *arg, struct str line)
+{
+	CLEANUP(json_drop) json_t *json = NULL;
+	const json_t *progress;
+
+	(void)arg;
+	if (!isatty(STDERR_FILENO) || json_parse(line, &json, NULL) != 0)
+		return;
+	progress = json_object_get(json, "progress");
+	if (progress == NULL)
+		(void)fprintf(stderr, "\r\033[K");
+	else
+		(void)fprintf(stderr, "\r%lld of %lld ",
+			(long long)json_integer_value(json_object_get(progress, "done")),
+			(long long)json_integer_value(json_object_get(progress, "total")));
+}
+
+static struct str last_line(const struct client_reply *reply)
+{
+	size_t end = reply->len;
+	size_t at;
+
+	while (end > 0 && reply->bytes[end - 1] == '\n')
+		end--;
+	at = end;
+	while (at > 0 && reply->bytes[at - 1] != '\n')
+		at--;
+	return (struct str){reply->bytes + at, end - at};
+}
+
+static int take_result(struct cli *cli, const struct client_reply *reply, json_t **ret_result)
+{
+	CLEANUP(json_drop) json_t *last = NULL;
+	json_t *result = NULL;
+	json_t *problem = NULL;
+
+	if (json_parse(last_line(reply), &last, NULL) == 0) {
+		result = json_object_get(last, "result");
+		problem = json_object_get(last, "problem");
+	}
+	if (problem != NULL) {
+		cli_say("%s (%s)", document_text_or_empty(problem, "title"), document_text_or_empty(problem, "code"));
+		return problem_exit((long)json_integer_value(json_object_get(problem, "status")));
+	}
+	if (result == NULL) {
+		cli_say("the answer ended before its result; the daemon was stopped, ask again");
+		return CLI_UNREACHABLE;
+	}
+	if (cli->json) {
+		struct json_out out;
+
+		json_out_init(&out, &cli->out);
+		json_out_canonical(&out, result);
+		buf_putc(&cli->out, '\n');
+	}
+	*ret_result = json_incref(result);
+	return 0;
+}
+
+int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **ret_result)
+{
+	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	struct client_request request = {
+		.method = "POST", .path = path, .body = body, .on_line = tell_progress, .arg = cli};
+	int result = make_call(cli, &request, NULL, &reply);
+
+	return result != 0 ? result : take_result(cli, &reply, ret_result);
 }
 
 int cli_call(struct cli *cli, const char *method, const char *path, struct str body, struct client_reply *ret_reply)

@@ -72,6 +72,13 @@ int cli_call(struct cli *cli, const char *method, const char *path, struct str b
 int cli_call_expecting(struct cli *cli, const char *method, const char *path, struct str body, const char *expected,
 	struct client_reply *ret_reply) MUST_USE;
 
+/* The same, only where the entity tag is still this one; NULL: whatever it is. */
+int cli_call_if(struct cli *cli, const char *method, const char *path, struct str body, const char *if_match,
+	struct client_reply *ret_reply) MUST_USE;
+/* A call whose answer is a job's lines: progress is told on a terminal's standard error while it waits. 0 and *ret_result, owned by
+ * the caller, which with --json was shown already; or an exit code after saying why. */
+int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **ret_result) MUST_USE;
+
 /* For CLEANUP(). */
 void cli_reply_drop(struct client_reply *reply);
 void cli_buf_drop(struct buf *buf);

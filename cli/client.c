@@ -33,6 +33,8 @@ struct client {
 /* What one attempt gathers. */
 struct answer {
 	struct buf body;
+	const struct client_request *request;
+	size_t line_at; /* where the line begins that isn't complete */
 	char etag[128];
 	long retry_after_s;
 };
@@ -126,11 +128,28 @@ const char *client_error(const struct client *client)
 	return client->error;
 }
 
+static void tell_lines(struct answer *answer)
+{
+	const struct client_request *request = answer->request;
+
+	while (request->on_line != NULL && buf_error(&answer->body) == 0) {
+		struct str rest = {answer->body.bytes + answer->line_at, answer->body.len - answer->line_at};
+		const char *end = rest.len > 0 ? memchr(rest.bytes, '\n', rest.len) : NULL;
+
+		if (end == NULL)
+			return;
+		rest.len = (size_t)(end - rest.bytes);
+		answer->line_at += rest.len + 1;
+		request->on_line(request->arg, rest);
+	}
+}
+
 static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
 	struct answer *answer = context;
 
 	buf_add(&answer->body, bytes, size * count);
+	tell_lines(answer);
 	return buf_error(&answer->body) < 0 ? 0 : size * count;
 }
 
@@ -196,7 +215,9 @@ static int add_header_of(struct curl_slist **list, const char *format, const cha
 
 static int make_headers(const struct client *client, const struct client_request *request, struct curl_slist **ret_list)
 {
-	int error = add_header(ret_list, "Accept: application/json");
+	int error = add_header(ret_list,
+		request->on_line != NULL ? "Accept: application/x-ndjson, application/json"
+					 : "Accept: application/json");
 
 	if (error == 0)
 		error = add_header(ret_list, "Expect:");
@@ -252,7 +273,11 @@ static void set_request(struct client *client, const struct client_request *requ
 	struct curl_slist *headers, struct answer *answer)
 {
 	CURL *curl = client->curl;
+	bool has_lines = request->on_line != NULL;
 
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, has_lines ? 0L : client->timeout_ms);
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, has_lines ? 1L : 0L);
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, has_lines ? client->timeout_ms / 1000 : 0L);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
@@ -284,6 +309,7 @@ static int attempt(struct client *client, const struct client_request *request, 
 		return -ENOMEM;
 	}
 	buf_reset(&answer->body);
+	answer->line_at = 0;
 	answer->etag[0] = '\0';
 	answer->retry_after_s = -1;
 	client->curl_error[0] = '\0';
@@ -349,7 +375,7 @@ static void answer_release(struct answer *answer)
 
 int client_call(struct client *client, const struct client_request *request, struct client_reply *ret_reply)
 {
-	CLEANUP(answer_release) struct answer answer = {.retry_after_s = -1};
+	CLEANUP(answer_release) struct answer answer = {.request = request, .retry_after_s = -1};
 	long status = 0;
 	int result = 0;
 

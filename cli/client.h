@@ -32,6 +32,10 @@ struct client_request {
 	struct str body;             /* JSON, or absent */
 	const char *if_match;        /* an entity tag's inside, or NULL */
 	const char *idempotency_key; /* NULL: none is sent */
+	/* Of an answer that comes in lines: called for each when it is complete, without its end. The whole time doesn't count then, but the
+	 * time without a byte does. NULL: it is awaited as a whole. */
+	void (*on_line)(void *arg, struct str line);
+	void *arg;
 };
 
 struct client_reply {

@@ -37,8 +37,13 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_token_revoke,
 	&cmd_evaluate,
 	&cmd_explain,
+	&cmd_test,
+	&cmd_replay,
+	&cmd_rejudge,
 	&cmd_catalog_check,
 	&cmd_catalog_show,
+	&cmd_catalog_put,
+	&cmd_catalog_liveness,
 	NULL,
 };
 

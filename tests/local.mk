@@ -151,8 +151,8 @@ test_trace_SOURCES = %D%/unit/test_trace.c %D%/lib/decided.c %D%/lib/decided.h
 test_trace_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_trace_LDADD = libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
-TESTS += %D%/http/test_decisions.py
-EXTRA_DIST += %D%/http/test_decisions.py
+TESTS += %D%/http/test_decisions.py %D%/cli/test_decision_tests.py
+EXTRA_DIST += %D%/http/test_decisions.py %D%/cli/test_decision_tests.py examples/decision-tests
 # ---- end of decisions
 
 # ---- daemon/store: entities, units of work, faults, kills
