@@ -204,21 +204,39 @@ static int feed(void *ctx, struct http_request *request, struct http_reply *repl
 	return 0;
 }
 
+/* The streams that are there now. */
+static unsigned copy_feeds(struct http_stream *streams[HELD_MAX])
+{
+	unsigned count;
+
+	(void)pthread_mutex_lock(&feeds.lock);
+	count = feeds.count;
+	memcpy(streams, feeds.streams, count * sizeof(streams[0]));
+	(void)pthread_mutex_unlock(&feeds.lock);
+	return count;
+}
+
 static unsigned feed_all(const char *line)
 {
+	struct http_stream *streams[HELD_MAX];
+	unsigned count = copy_feeds(streams); /* the watcher takes the lock */
 	unsigned taken = 0;
 
-	/* not under the lock: the watcher takes it */
-	for (unsigned i = 0; i < feeds.count; i++)
-		taken += http_stream_offer(feeds.streams[i], (struct str){line, strlen(line)}) == 0;
+	for (unsigned i = 0; i < count; i++)
+		taken += http_stream_offer(streams[i], (struct str){line, strlen(line)}) == 0;
 	return taken;
 }
 
 static void end_all(void)
 {
-	for (unsigned i = 0; i < feeds.count; i++)
-		http_stream_end(feeds.streams[i]);
+	struct http_stream *streams[HELD_MAX];
+	unsigned count = copy_feeds(streams);
+
+	(void)pthread_mutex_lock(&feeds.lock);
 	feeds.count = 0;
+	(void)pthread_mutex_unlock(&feeds.lock);
+	for (unsigned i = 0; i < count; i++)
+		http_stream_end(streams[i]);
 }
 
 struct pump {
