@@ -137,12 +137,6 @@ static int get_grant(void *ctx, struct http_request *request, struct http_reply 
 	return 0;
 }
 
-/* Live: the latest word, and one that still opens something. */
-static bool is_live(const struct store_grant *grant)
-{
-	return grant->decision == STORE_GRANT_APPROVED && !grant->expired && grant->used_by.bytes == NULL;
-}
-
 static int list_grants(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	static const char *const filters[] = {"package", "project", "live", NULL};
@@ -159,7 +153,7 @@ static int list_grants(void *ctx, struct http_request *request, struct http_repl
 		r = text_table_wanted(request, reply, &is_text);
 	if (r != 0)
 		return 0;
-	if (http_request_query_bool(request, "live", &filter.latest_only) != 0) {
+	if (http_request_query_bool(request, "live", &filter.live_only) != 0) {
 		http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST, "live is true or false");
 		return 0;
 	}
@@ -167,14 +161,12 @@ static int list_grants(void *ctx, struct http_request *request, struct http_repl
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
 	if (is_text) {
-		render_grants_text(&found, api_list_shown(&list, found.count), filter.latest_only ? is_live : NULL,
-			&request->arena, reply);
+		render_grants_text(&found, api_list_shown(&list, found.count), &request->arena, reply);
 		return 0;
 	}
 	shown = api_list_open(&list, found.count);
 	for (size_t i = 0; i < shown; i++)
-		if (!filter.latest_only || is_live(&found.items[i]))
-			render_grant(NULL, &found.items[i], &list.out);
+		render_grant(NULL, &found.items[i], &list.out);
 	api_list_close_sequence(&list, found.count > shown, shown > 0 ? found.items[shown - 1].sequence : 0);
 	return 0;
 }

@@ -117,9 +117,8 @@ void render_recovery_counts(const struct store_queue_counts *counts, struct json
 /* ---- render_text.c: aligned tables; `shown` of the list, of the last page or with a note that there are more */
 
 void render_tasks_text(const struct store_task_list *list, size_t shown, struct arena *arena, struct http_reply *reply);
-/* `is_shown` NULL: all. */
-void render_grants_text(const struct store_grant_list *list, size_t shown,
-	bool (*is_shown)(const struct store_grant *grant), struct arena *arena, struct http_reply *reply);
+void render_grants_text(
+	const struct store_grant_list *list, size_t shown, struct arena *arena, struct http_reply *reply);
 
 /* ---- render_token.c */
 

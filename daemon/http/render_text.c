@@ -59,21 +59,17 @@ static struct str grant_word(const struct store_grant *grant)
 	return grant->mode == STORE_GRANT_ALLOW_ONCE ? STR("once") : STR("always");
 }
 
-void render_grants_text(const struct store_grant_list *list, size_t shown,
-	bool (*is_shown)(const struct store_grant *grant), struct arena *arena, struct http_reply *reply)
+void render_grants_text(
+	const struct store_grant_list *list, size_t shown, struct arena *arena, struct http_reply *reply)
 {
 	static const char *const headings[] = {
 		"AT", "DECISION", "PROJECT", "PACKAGE", "BY", "UNTIL", "CAPABILITIES", "REASON", NULL};
 	struct text_table table;
-	size_t written = 0;
 
 	text_table_init(&table, arena, headings);
 	for (size_t i = 0; i < shown; i++) {
 		const struct store_grant *grant = &list->items[i];
 
-		if (is_shown != NULL && !is_shown(grant))
-			continue;
-		written++;
 		text_table_add_time(&table, grant->at);
 		text_table_add(&table, grant_word(grant));
 		text_table_add(&table, grant->project);
@@ -83,5 +79,5 @@ void render_grants_text(const struct store_grant_list *list, size_t shown,
 		text_table_add(&table, name_list(arena, grant->capabilities_json));
 		text_table_add(&table, grant->reason);
 	}
-	end_table(&table, written, list->count > shown, reply);
+	end_table(&table, shown, list->count > shown, reply);
 }

@@ -93,7 +93,15 @@ int store_grant_list(struct store_tx *tx, const struct store_grant_filter *filte
 	sql_select_where_in(&select, "+g.project_id", filter->projects_json);
 	sql_select_where(&select, "g.project_id = ?", filter->project);
 	sql_select_where(&select, "g.package_id = ?", filter->package);
-	if (filter->latest_only)
+	if (filter->live_only)
+		sql_select_where_always(&select,
+			"g.decision = 'approved' AND g.root_revision = (SELECT j.root_revision FROM projects j WHERE "
+			"j.id = g.project_id) AND g.root_revision > 0 AND (g.package_id IS NULL OR EXISTS (SELECT 1 "
+			"FROM "
+			"packages p WHERE p.id = g.package_id AND p.\"end\" IS NULL)) AND NOT EXISTS (SELECT 1 FROM "
+			"grant_uses u WHERE u.grant_id = g.id) AND NOT EXISTS (SELECT 1 FROM due_records d WHERE "
+			"d.project_id = g.project_id AND d.subject = g.id AND d.kind = 'grant')");
+	if (filter->latest_only || filter->live_only)
 		sql_select_where_always(&select,
 			"g.sequence = CASE WHEN g.package_id IS NULL THEN (SELECT l.sequence FROM grants l WHERE "
 			"l.project_id = g.project_id AND l.package_id IS NULL ORDER BY l.revision DESC LIMIT 1) ELSE "

@@ -58,6 +58,8 @@ struct store_grant_filter {
 	struct str project;       /* absent = any */
 	struct str package;       /* absent = any */
 	bool latest_only;         /* only the latest record of each package and project */
+	bool live_only; /* and of those only approvals that can still open something: not expired, unused, of the
+	                             current root, of a package that isn't at its end */
 };
 
 /* Newest first, below sequence `before` (0: from the newest). */

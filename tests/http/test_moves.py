@@ -359,9 +359,21 @@ def the_ledger_tells_what_stands_from_what_is_past(daemon):
     equal([(item["decision"], item["reason"], item["actor"]["principal"]) for item in past],
           [("revoked", "no more", "approver-1"), ("approved", None, "approver-1")])
     equal(past[0]["replaces"], past[1]["id"])
-    found = daemon.approver.get("/v1/grants?project=%s&live=true" % world.id).must(200)["items"]
-    equal([item["id"] for item in found], [live])
-    world.approve(status=409)
+    always = world.project_grant(LIST)["grant"]["id"]
+
+    def standing():
+        return [item["id"] for item in daemon.approver.get("/v1/grants?project=%s&live=true" % world.id).must(200)["items"]]
+
+    equal(standing(), [always, live])
+    page = daemon.approver.get("/v1/grants?project=%s&live=true&limit=1" % world.id).must(200)
+    equal(([item["id"] for item in page["items"]], "next" in page.json), ([always], True))
+    move(world, "cancellation", "b")
+    equal(standing(), [always], "a package's grant dies with it")
+    other = os.path.join(daemon.folder, "roots", "ledger-" + world.id)
+    os.makedirs(other)
+    daemon.operator.put("/v1/projects/" + world.id, {"root": other}).must(200)
+    equal(standing(), [], "nothing stands for another folder")
+    equal(len(daemon.approver.get("/v1/grants?project=%s&limit=500" % world.id).must(200)["items"]), 4, "the ledger")
 
 
 # ---- races
