@@ -136,9 +136,10 @@ def ids_of(daemon):
     world.submit(reads("a"), free("b"))
     grant = world.grant("a")["grant"]
     world.approve()
+    daemon.admin.put("/v1/projects/%s/servers/github" % world.id, {"enabled": True}).must(201)
     run = world.handoff("b")
     return {"projects": world.id, "tasks": world.task_id(), "packages": world.pid("a"), "grants": grant["id"], "runs": run["run"]["id"],
-            "decisions": run["decisionId"], "capabilities": READ, "servers": "filesystem", "health": "filesystem"}
+            "decisions": run["decisionId"], "capabilities": READ, "servers": "github", "health": "github"}
 
 
 def is_endless(operation):
