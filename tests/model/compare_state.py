@@ -8,6 +8,10 @@ class Difference(Exception):
     """The daemon and the model disagree."""
 
 
+class NeverCame(Difference):
+    """Something that the daemon does by itself was waited for in vain."""
+
+
 def same(what, wanted, found):
     if wanted != found:
         raise Difference("%s: want %r, have %r" % (what, wanted, found))
@@ -28,6 +32,8 @@ def compare(episode, touched):
     if touched is None:
         return
     world = episode.world
+    if "everything" in touched:
+        compare_all(episode)
     task = world.tasks.get(touched.get("task"))
     if task:
         compare_task(episode, task)

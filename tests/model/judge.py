@@ -1,4 +1,5 @@
 """What holds a package (chapter 2.2), asked of the second evaluator of chapter 1."""
+import copy
 import json
 
 from capability import PACKET, READ
@@ -8,18 +9,58 @@ from ledger import arm_of, effective
 
 APPROVE, FIX, REVISE = "approve_project_filesystem_context", "install_or_fix_mcp", "revise_plan"
 KINDS = {APPROVE: "needs_grant", FIX: "needs_setup", REVISE: "needs_plan_change"}
-CATALOG = load_catalog()
 REMEMBERED = {}
+
+
+def widen(mcps):
+    mcps["filesystem"]["runtime"]["capabilities"].append("filesystem.project.get")
+
+
+def ungate(mcps):
+    mcps["github"]["runtime"]["healthGated"] = False
+
+
+# The default one, one that knows another read, and one whose external server needs no health: what is changed in it.
+CHANGES = {"default": lambda mcps: None, "wider": widen, "ungated": ungate}
+
+
+def changed_catalog(mcps, name):
+    made = copy.deepcopy(mcps)
+    CHANGES[name](made)
+    return made
+
+
+CATALOGS = {name: changed_catalog(load_catalog(), name) for name in CHANGES}
+
+
+class InForce:
+    """The catalog is the daemon's, one for all projects, so it is the model's too."""
+
+    name = "default"
+
+
+def catalog():
+    return CATALOGS[InForce.name]
+
+
+def known_reads():
+    """What a project can allow."""
+    return frozenset(catalog()["filesystem"]["runtime"]["capabilities"])
+
+
+def in_force(state):
+    """An effective state, of which the catalog in force knows all that it covers."""
+    return dict(state, coveredCapabilities=[item for item in state["coveredCapabilities"] if item in known_reads()])
 
 
 def decide(document, overlays, health, grants):
     """`evaluate`, remembered: a walk asks the same again and again. The API's document is the engine's (1.2)."""
     asked = dict(document, health=health, grants=grants, prompt={key: True for key in overlays})
-    key = json.dumps(asked, sort_keys=True)
+    key = InForce.name + json.dumps(asked, sort_keys=True)
     if key not in REMEMBERED:
         if len(REMEMBERED) > 20000:
             REMEMBERED.clear()
-        REMEMBERED[key] = evaluate(asked, CATALOG)
+        REMEMBERED[key] = evaluate(asked, catalog())
     return REMEMBERED[key]
 
 
@@ -41,7 +82,7 @@ class Judgement:
         self.states = {name: effective(own, projects, root_revision, needs)
                        for name, needs in needs_of(package.document, package.overlays).items()}
         self.root_revision = root_revision
-        self.result = decide(package.document, package.overlays, health, {name: found[1] for name, found in self.states.items()})
+        self.result = decide(package.document, package.overlays, health, {name: in_force(found[1]) for name, found in self.states.items()})
         self.status = self.result["aggregate"]["status"]
 
     def rows(self):

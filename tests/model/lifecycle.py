@@ -5,14 +5,13 @@ Every operation of World returns a Verdict: the faults for which it may be refus
 and it has happened. Where several faults apply at once, the chapter leaves open which one is told. Operations take the names that the
 model gives: tasks `t0`, packages `t0/a#1` (the first package made with that label), runs `t0/a#1@1`, grants `g1`.
 """
-from judge import Judgement, needs_of
+from judge import InForce, Judgement, known_reads, needs_of
 from ledger import Grant, dropped_by, is_usable, latest, stands
 
 ATTEMPTS = 3
 NOT_FOUND = (404, "not_found")
 ENDS = ("completed", "failed", "cancelled", "superseded")
 GRANTABLE = ("draft", "pending", "ready", "blocked", "running")
-READS = frozenset("filesystem.project." + operation for operation in ("read", "list", "search"))
 ALIASES = {"filesystem." + operation: "filesystem.project." + operation for operation in ("read", "list", "search")}
 
 
@@ -189,6 +188,13 @@ class World:
             self.end_run(package.live_run(), "cancelled", by_daemon=True)
         package.end = end
         package.hold = None
+
+    def replace_catalog(self, name):
+        """2.4: one row, and all projects are reconciled."""
+        InForce.name = name
+        for project in self.projects.values():
+            self.reconcile(project)
+        return Verdict()
 
     # ---- projects
 
@@ -487,7 +493,7 @@ class World:
     def append(self, project, decision, capabilities, has_end, package=None):
         before = latest([grant for grant in project.ledger if grant.package == (package and package.name)])
         project.decision_revision += 1
-        dropped = dropped_by(before, project.root_revision, capabilities) if package is None else ()
+        dropped = dropped_by(before, project.root_revision, capabilities) & known_reads() if package is None else ()
         grant = Grant(name="g%d" % (len(self.grants) + 1), package=package and package.name, decision=decision,
                       capabilities=capabilities, dropped=dropped, revision=project.decision_revision,
                       root_revision=project.root_revision, has_end=has_end, replaces=before and before.name)
@@ -562,14 +568,14 @@ class World:
         faults += self.faults_of_root(project, root_revision)
         if expected != project.decision_revision:
             faults.append(conflict("revision_conflict"))
-        if named - READS:
+        if named - known_reads():
             faults.append((422, "invalid_document"))
         if self.is_own_plan_served(project, named, self.principals[client]):
             faults.append((403, "self_approval"))
         if faults:
             return Verdict(faults)
         is_added = stands(record, project.root_revision) and not replace
-        return self.append(project, "approved", named | record.capabilities if is_added else named, has_end)
+        return self.append(project, "approved", named | (record.capabilities & known_reads()) if is_added else named, has_end)
 
     def is_own_plan_served(self, project, named, principal):
         """4.1: an open plan of this person in the project asks for what that covers."""

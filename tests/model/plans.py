@@ -79,6 +79,11 @@ def reads_and_asks(agent, capabilities):
     return [requirement("fs", agent, capabilities), requirement("gh", agent, [ISSUES], mcp="github", index=1)], [], {"gh": "issues"}
 
 
+def reads_what_may_come(agent, capabilities):
+    """One of its capabilities is a read in a wider catalog, and unknown in the others."""
+    return [requirement("fs", agent, list(capabilities) + ["filesystem.project.get"])], [], {}
+
+
 def prohibits(agent, capabilities):
     return [requirement("fs", agent, capabilities), requirement("no", agent, [], index=1, prohibitedCapabilities=[SEARCH], **SOFT)], [], {}
 
@@ -95,8 +100,8 @@ def legacy(agent, capabilities):
 
 KINDS = {function.__name__: function for function in (
     plain, defers, reads, reads_if_it_may, reads_twice, reads_and_writes, reads_by_alias, reads_for_a_subtask,
-    subtask_without_requirement, asks_a_server, asks_a_server_if_it_may, asks_without_overlay, mistyped, reads_and_asks, prohibits, legacy)}
-WEIGHTS = {"plain": 8, "defers": 6, "reads": 12, "reads_if_it_may": 4, "asks_a_server": 5, "reads_and_asks": 3, "prohibits": 0.5,
+    subtask_without_requirement, asks_a_server, asks_a_server_if_it_may, asks_without_overlay, mistyped, reads_and_asks, reads_what_may_come, prohibits, legacy)}
+WEIGHTS = {"plain": 8, "defers": 6, "reads": 12, "reads_if_it_may": 4, "asks_a_server": 5, "reads_and_asks": 3, "prohibits": 0.5, "reads_what_may_come": 2,
            "asks_without_overlay": 0.4, "mistyped": 0.4, "subtask_without_requirement": 0.3}
 
 

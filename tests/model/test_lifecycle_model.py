@@ -26,8 +26,8 @@ STEPS = 100000 if SLOW else 3000
 SEED = os.environ.get("ADMITD_SEED") or (str(random.SystemRandom().randrange(10**6)) if SLOW else "check")
 
 ROWS = {"P%d" % number for number in range(1, 14)}
-# All but `insufficient`, which wants another catalog.
-ARMS = {"never_approved", "denied", "used_up", "removed", "narrowed", "root_changed", "expired", "taken_back", "no_root"}
+ARMS = {"never_approved", "denied", "used_up", "removed", "narrowed", "root_changed", "expired", "taken_back", "no_root",
+        "insufficient"}
 
 
 # ---- the model by itself

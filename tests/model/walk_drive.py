@@ -9,7 +9,8 @@ import time
 from datetime import datetime, timezone
 
 import compare_state
-from compare_state import Difference
+from compare_state import Difference, NeverCame
+from judge import changed_catalog
 from lifecycle import World
 from walk_ops import PROJECTS
 
@@ -46,6 +47,7 @@ class Clients:
 
     def __init__(self, daemon):
         self.daemon = daemon
+        self.default_catalog = daemon.admin.get("/v1/catalog").json
         self.by_name = {name: getattr(daemon, name) for name in ("planner", "approver", "executor", "operator", "admin")}
         self.by_name["planner2"] = daemon.client("other-planner", "planner")
         self.by_name["approver-planner"] = daemon.client("planner-service", "approver")
@@ -62,6 +64,7 @@ class Episode:
         self.daemon = daemon
         self.world = World(PRINCIPALS)
         self.prefix = "w%d-" % number
+        self.default_catalog = clients.default_catalog
         self.clients = clients.of_episode([self.prefix + name for name in PROJECTS])
         self.ids = {}                # model's name of a package, run or grant -> the daemon's
         self.since = {}              # (package, step its hold was opened at) -> the time the daemon shows
@@ -69,6 +72,7 @@ class Episode:
         self.remembered = None       # the last POST that took effect, with its key and answer
         self.ends = []               # [(when, operation that says it came)]
         self.counts = {}             # operation -> [done, refused]
+        self.catalog({"name": "default"})
         for name in PROJECTS:
             self.put_root({"project": name, "root": "x"}, check=False)
 
@@ -99,6 +103,8 @@ class Episode:
         first = min((when for when, _ in self.ends), default=None)
         try:
             yield
+        except NeverCame:
+            raise
         except Difference:
             if first is not None and time.time() > first - 0.01:
                 raise Abandoned from None
@@ -137,7 +143,7 @@ class Episode:
         deadline = time.monotonic() + WAIT_S
         while not self.shows_end(operation):
             if time.monotonic() > deadline:
-                raise Difference("%r never came" % operation)
+                raise NeverCame("%r never came" % operation)
 
     # ---- helpers
 
@@ -231,6 +237,20 @@ class Episode:
             if operation["valid"] == 1:
                 self.ends.append((checked_at + 1, {"op": "time", "project": project, "mcp": "github"}))
         return {"project": project}
+
+    def catalog(self, operation):
+        """Waits until no hold is left that an older one gave."""
+        verdict = self.world.replace_catalog(operation["name"])
+        default = self.default_catalog
+        body = dict(default, mcps=changed_catalog(default["mcps"], operation["name"]))
+        self.send("admin", "PUT", "/v1/catalog", body, verdict)
+        deadline = time.monotonic() + WAIT_S
+        for task in self.world.tasks.values():
+            path = "/v1/tasks/" + self.id_of_task(task.name)
+            while any(item.get("rejudging") for item in self.get(path)["packages"]):
+                if time.monotonic() > deadline:
+                    raise NeverCame("the packages of %s are rejudged for ever" % task.name)
+        return {"everything": True}
 
     # ---- plans
 

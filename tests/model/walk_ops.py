@@ -3,6 +3,7 @@
 An operation is a dict with `op` and what it needs. Revisions are words ("current", "stale", "other") that are looked up when the
 operation is performed. Most choices make sense in the model's state of the moment; some never do.
 """
+from judge import CATALOGS, InForce
 from ledger import stands
 from lifecycle import GRANTABLE
 from plans import LIST, READ, SEARCH, changed_plan, random_plan
@@ -21,7 +22,7 @@ STATES = (("installed", "healthy", True),) * 5 + (("installed", "auth_required",
 OPERATIONS = {
     "submit": (9, None), "approve": (9, None), "hand_off": (8, None), "hand_off_next": (6, None), "hand_off_any": (5, None),
     "outcome": (14, None), "grant_package": (12, None), "grant_project": (6, None), "health": (4, None), "root": (1.5, None),
-    "preview": (2, None), "unknown": (0.5, None), "wait": (0.15, None), "restart": (0.05, None), "again": (1.5, None),
+    "preview": (2, None), "unknown": (0.5, None), "wait": (0.15, None), "restart": (0.05, None), "again": (1.5, None), "catalog": (0.4, None),
     "heartbeat": (2, "/v1/runs/x/heartbeat"), "changes": (2, "/v1/tasks/x/changes"), "reject": (0.7, "/v1/tasks/x/rejection"),
     "cancel_task": (0.4, "/v1/tasks/x/cancellation"), "cancel_package": (2, "/v1/packages/x/cancellation"),
     "retry": (5, "/v1/packages/x/retry"), "rework": (4, "/v1/packages/x/rework"),
@@ -80,6 +81,9 @@ class Chooser:
     def draw_unarchive(self):
         project = self.some(list(self.world.projects.values()), lambda project: project.archived)
         return project and {"project": project}
+
+    def draw_catalog(self):
+        return {"name": self.random.choice(sorted(CATALOGS))}
 
     def draw_wait(self):
         return {}
@@ -192,7 +196,9 @@ class Chooser:
 
     def draw_grant_project(self):
         capabilities = self.random.sample((READ, LIST, SEARCH), self.random.choice((1, 1, 2, 3)))
-        if self.random.random() < 0.04:
+        if InForce.name == "wider" and self.random.random() < 0.3:
+            capabilities = capabilities + ["filesystem.project.get"]
+        elif self.random.random() < 0.04:
             capabilities = capabilities + ["github.issues.read"]
         elif self.random.random() < 0.15:
             capabilities = [item.replace(".project", "") for item in capabilities]
