@@ -32,6 +32,11 @@ void config_release(struct config *config)
 	config->state = NULL;
 	free(config->key_file);
 	config->key_file = NULL;
+	free(config->audit.key_file);
+	config->audit.key_file = NULL;
+	free(config->audit.export_folder);
+	config->audit.export_folder = NULL;
+	release_list(&config->audit.trust);
 	release_list(&config->hosts);
 	release_list(&config->roots);
 	release_list(&config->commands);
@@ -138,16 +143,16 @@ static int set_commands(struct reading *reading, const char *value)
 	return is_done;
 }
 
-static int set_key_file(struct reading *reading, const char *value)
+static int set_path(struct reading *reading, char **ret, const char *name, const char *value)
 {
-	if (reading->config->key_file != NULL)
-		return refuse(reading, "key_file is given twice");
+	if (*ret != NULL)
+		return refuse(reading, "%s is given twice", name);
 	if (value[0] != '/')
-		return refuse(reading, "key_file is a path from the root on");
-	reading->config->key_file = strdup(value);
-	if (reading->config->key_file == NULL)
+		return refuse(reading, "%s is a path from the root on", name);
+	*ret = strdup(value);
+	if (*ret == NULL)
 		reading->error = -ENOMEM;
-	return reading->config->key_file != NULL;
+	return *ret != NULL;
 }
 
 static int set_root(struct reading *reading, const char *value)
@@ -180,7 +185,7 @@ static int set_bool(struct reading *reading, bool *has, bool *ret, const char *v
 	return 1;
 }
 
-/* A number of seconds from 1 on; 0 as long as the file doesn't say it. */
+/* A number, mostly of seconds, from 1 on; 0 as long as the file doesn't say it. */
 static int set_seconds(struct reading *reading, unsigned *ret, unsigned max, const char *name, const char *value)
 {
 	unsigned seconds = 0;
@@ -195,6 +200,25 @@ static int set_seconds(struct reading *reading, unsigned *ret, unsigned max, con
 	return 1;
 }
 
+static int set_audit(struct reading *reading, const char *name, const char *value)
+{
+	struct config_audit *audit = &reading->config->audit;
+
+	if (strcmp(name, "key_file") == 0)
+		return set_path(reading, &audit->key_file, name, value);
+	if (strcmp(name, "export_folder") == 0)
+		return set_path(reading, &audit->export_folder, name, value);
+	if (strcmp(name, "trust") == 0)
+		return set_words(reading, &audit->trust, value);
+	if (strcmp(name, "every_rows") == 0)
+		return set_seconds(reading, &audit->every_rows, CONFIG_AUDIT_ROWS_MAX, name, value);
+	if (strcmp(name, "every_seconds") == 0)
+		return set_seconds(reading, &audit->every_seconds, CONFIG_AUDIT_SECONDS_MAX, name, value);
+	if (strcmp(name, "keep_days") == 0)
+		return set_seconds(reading, &audit->keep_days, CONFIG_AUDIT_DAYS_MAX, name, value);
+	return refuse(reading, "there is no setting %.60s in [audit]", name);
+}
+
 /* libinih's handler: 1 is fine, 0 a fault of this line. */
 static int set(void *user, const char *section, const char *name, const char *value)
 {
@@ -204,6 +228,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 	if (reading->fault->text[0] != '\0' || reading->error != 0)
 		return 0;
 	(void)snprintf(key, sizeof(key), "%.30s.%.30s", section, name);
+	if (strcmp(section, "audit") == 0)
+		return set_audit(reading, name, value);
 	if (strcmp(key, "server.listen") == 0)
 		return set_listen(reading, value);
 	if (strcmp(key, "server.hosts") == 0)
@@ -221,7 +247,7 @@ static int set(void *user, const char *section, const char *name, const char *va
 	if (strcmp(key, "servers.allow_private") == 0)
 		return set_bool(reading, &reading->has_allow_private, &reading->config->allow_private_servers, value);
 	if (strcmp(key, "secrets.key_file") == 0)
-		return set_key_file(reading, value);
+		return set_path(reading, &reading->config->key_file, "key_file", value);
 	if (strcmp(key, "runs.lease_seconds") == 0)
 		return set_seconds(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
 	if (strcmp(key, "events.beat") == 0)

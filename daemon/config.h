@@ -9,6 +9,8 @@
  *	[secrets]  key_file = /etc/admitd/secrets.key
  *	[runs]     lease_seconds = 60
  *	[events]   beat = 15                (seconds, 1 to 300)
+ *	[audit]    key_file = /etc/admitd/audit.key      export_folder = /mnt/elsewhere/admitd      trust = (an older public key)
+ *	           every_rows = 1000      every_seconds = 3600      keep_days = 400      (none: all rows stay)
  *
  * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
  */
@@ -27,13 +29,26 @@ enum {
 	CONFIG_LINE_MAX = 190,
 	CONFIG_FILE_MAX = 64 * 1024,
 	CONFIG_BEAT_MAX = 300,
-	CONFIG_LEASE_MAX = 3600
+	CONFIG_LEASE_MAX = 3600,
+	CONFIG_AUDIT_ROWS_MAX = 100000,
+	CONFIG_AUDIT_SECONDS_MAX = 86400,
+	CONFIG_AUDIT_DAYS_MAX = 36500,
 };
 
 /* A list of texts, owned. */
 struct config_list {
 	char *items[CONFIG_LIST_MAX];
 	size_t count;
+};
+
+/* How the log is vouched for (chapter 2.8); numbers: 0 the file doesn't say it. */
+struct config_audit {
+	char *key_file; /* owned, as the next; NULL: none */
+	char *export_folder;
+	struct config_list trust; /* public keys, or files with one, beside that of key_file */
+	unsigned every_rows;
+	unsigned every_seconds;
+	unsigned keep_days;
 };
 
 struct config {
@@ -50,6 +65,7 @@ struct config {
 	bool durable_previews;
 	unsigned lease_seconds; /* 0: the file doesn't say it */
 	unsigned beat_seconds;  /* 0: the usual */
+	struct config_audit audit;
 };
 
 /* Where a file is wrong, and how. */

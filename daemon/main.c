@@ -9,19 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/config.h"
 #include "daemon/http/api.h"
 #include "daemon/http/server.h"
-#include "daemon/http/token_issue.h"
 #include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
+#include "daemon/lifecycle/restore.h"
 #include "daemon/log.h"
 #include "daemon/main_confine.h"
+#include "daemon/main_audit.h"
+#include "daemon/main_first.h"
+#include "daemon/main_offline.h"
+#include "daemon/main_restore.h"
 #include "daemon/options.h"
-#include "daemon/secret_file.h"
 #include "daemon/store/store.h"
 #include "policy/cleanup.h"
 #include "policy/json_parse.h"
@@ -30,15 +32,12 @@ enum {
 	EXIT_USAGE = 2,
 	CATALOG_BYTES = 4 * 1024 * 1024,
 	DRAIN_MS = 20 * 1000,
-	WORK_BYTES = 16 * 1024 * 1024,
 	ROUTES_BYTES = 64 * 1024,
 	JOB_THREADS = 2,
 	JOBS_WAITING = 8,
 };
 
 static const char state_usual[] = "./admitd-state";
-static const char admin_file[] = "admin.token";
-static const char key_file[] = "run-token.key";
 
 struct admitd {
 	struct options options;
@@ -47,6 +46,7 @@ struct admitd {
 	struct buf catalog; /* bytes of --catalog; empty: none */
 	struct store *store;
 	struct lifecycle *lifecycle;
+	struct main_audit audit;
 	struct api api;
 	struct http_server *server;
 	unsigned char key[32];
@@ -150,27 +150,9 @@ static void events_came(void *arg, int64_t last_sequence)
 {
 	struct admitd *admitd = arg;
 
-	(void)last_sequence;
+	audit_keeper_wake(atomic_load(&admitd->api.audit), last_sequence);
 	handoff_wait_wake(&admitd->api.waits);
 	events_wake(&admitd->api.events);
-}
-
-static const char *store_fault(int result)
-{
-	switch (result) {
-	case STORE_OPEN_ELSEWHERE:
-		return "another admitd has it open; stop that one, or give another --state";
-	case STORE_NEWER:
-		return "it was written by a newer admitd; start that one, or restore a backup of before";
-	case STORE_FOREIGN:
-		return "its database belongs to another program; give another --state";
-	case STORE_NOT_A_DATABASE:
-		return "its database is damaged, or is none; restore a backup, or give another --state";
-	case STORE_MIGRATION_DIFFERS:
-		return "it was made by another build of admitd whose schema differs; start that one";
-	default:
-		return result < 0 ? strerrordesc_np(-result) : "it can't be opened";
-	}
 }
 
 static int open_store(struct admitd *admitd)
@@ -181,104 +163,7 @@ static int open_store(struct admitd *admitd)
 
 	if (r == 0)
 		return 0;
-	log_line(LOG_LINE_ERROR, "store", "the state folder %s: %s", admitd->state, store_fault(r));
-	return EXIT_FAILURE;
-}
-
-/* ---- the first start */
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-struct issuing {
-	const char *secret;
-	int64_t now;
-	bool is_reset; /* what nobody made before is revoked */
-	bool is_first; /* out */
-};
-
-static int run_look(struct store_tx *tx, void *arg)
-{
-	struct issuing *issuing = arg;
-
-	return token_issue_is_first(tx, &issuing->is_first);
-}
-
-static int run_issue(struct store_tx *tx, void *arg)
-{
-	const struct issuing *issuing = arg;
-	struct store_token row = {.principal = STR("admin"), .roles = AUTH_ADMIN, .created_at = issuing->now};
-	int r = issuing->is_reset ? token_issue_revoke_own(tx, issuing->now) : 0;
-
-	return r != 0 ? r : token_issue(tx, &row, issuing->secret);
-}
-
-/* The file first: a token that nobody could read would lock everybody out. */
-static int issue_admin(struct admitd *admitd, struct arena *arena, bool is_reset)
-{
-	char line[TOKEN_SECRET_SIZE + 1];
-	char secret[TOKEN_SECRET_SIZE];
-	struct issuing issuing = {.secret = secret, .now = now_ms(), .is_reset = is_reset};
-	int r = 0;
-
-	token_issue_secret(secret);
-	(void)snprintf(line, sizeof(line), "%s\n", secret);
-	r = secret_file_write(admitd->state, admin_file, line, strlen(line), true);
-	if (r == 0) {
-		r = store_call(admitd->store, arena, run_issue, &issuing);
-		if (r != 0)
-			secret_file_remove(admitd->state, admin_file);
-	}
-	sodium_memzero(line, sizeof(line));
-	sodium_memzero(secret, sizeof(secret));
-	if (r != 0)
-		log_line(LOG_LINE_ERROR, "token", "no admin token could be made in %s: %s", admitd->state,
-			store_fault(r));
-	else
-		log_line(LOG_LINE_INFO, "token", "the %sadmin token is in %s/%s", is_reset ? "new " : "", admitd->state,
-			admin_file);
-	return r != 0 ? EXIT_FAILURE : 0;
-}
-
-static int issue_first(struct admitd *admitd, bool is_reset)
-{
-	struct issuing issuing = {0};
-	struct arena arena;
-	int r = 0;
-
-	arena_init(&arena, WORK_BYTES);
-	if (!is_reset) {
-		r = store_read(admitd->store, &arena, run_look, &issuing);
-		if (r != 0)
-			log_line(LOG_LINE_ERROR, "store", "the tokens can't be read: %s", store_fault(r));
-	}
-	if (r == 0 && (is_reset || issuing.is_first))
-		r = issue_admin(admitd, &arena, is_reset);
-	arena_release(&arena);
-	return r != 0 ? EXIT_FAILURE : 0;
-}
-
-static int take_key(struct admitd *admitd)
-{
-	int r = secret_file_read(admitd->state, key_file, admitd->key, sizeof(admitd->key));
-
-	if (r == SECRET_FILE_ABSENT) {
-		randombytes_buf(admitd->key, sizeof(admitd->key));
-		r = secret_file_write(admitd->state, key_file, admitd->key, sizeof(admitd->key), false);
-	}
-	if (r == 0)
-		return 0;
-	log_line(LOG_LINE_ERROR, "key", "%s/%s: %s", admitd->state, key_file,
-		r == SECRET_FILE_OPEN_TO_OTHERS
-			? "others can read it; chmod 600 it, or remove it and have a new one made"
-			: r == SECRET_FILE_DAMAGED
-			? "it is damaged; remove it and have a new one made (run tokens that were given out go on)"
-			: strerrordesc_np(-r));
+	log_line(LOG_LINE_ERROR, "store", "the state folder %s: %s", admitd->state, main_first_fault(r));
 	return EXIT_FAILURE;
 }
 
@@ -296,9 +181,9 @@ static int start_lifecycle(struct admitd *admitd)
 		.allow_self_approval = admitd->config.allow_self_approval,
 		.durable_previews = admitd->config.durable_previews,
 		.lease_ms = admitd->config.lease_seconds * INT64_C(1000),
-		.keeps_time = true,
 		.prober = admitd->confine.prober,
 		.seal_key = admitd->confine.has_seal_key ? &admitd->confine.seal_key : NULL,
+		.keeps_time = admitd->options.command == OPTIONS_SERVE,
 	};
 	int r = 0;
 
@@ -414,14 +299,24 @@ static int start_events(struct admitd *admitd)
 	return EXIT_FAILURE;
 }
 
+static int start_audit(struct admitd *admitd)
+{
+	int r = main_audit_start(&admitd->audit, &admitd->config, admitd->store);
+
+	atomic_store(&admitd->api.audit, admitd->audit.keeper);
+	return r;
+}
+
 static int start(struct admitd *admitd)
 {
-	int r = take_key(admitd);
+	int r = main_first_key(admitd->state, admitd->key);
 
 	if (r == 0)
-		r = issue_first(admitd, false);
+		r = main_first_token(admitd->store, admitd->state, false);
 	if (r == 0)
 		r = start_lifecycle(admitd);
+	if (r == 0)
+		r = start_audit(admitd);
 	if (r == 0)
 		r = start_jobs(admitd);
 	if (r == 0)
@@ -469,6 +364,8 @@ static void stop(struct admitd *admitd)
 	prober_client_interrupt(admitd->confine.prober);
 	lifecycle_free(admitd->lifecycle);
 	main_confine_end(&admitd->confine);
+	atomic_store(&admitd->api.audit, NULL);
+	main_audit_stop(&admitd->audit);
 	store_close(admitd->store);
 	metrics_release(&admitd->api.metrics);
 	idempotency_release(&admitd->api.idempotency);
@@ -503,7 +400,62 @@ static int reset_token(struct admitd *admitd)
 {
 	int r = open_store(admitd);
 
-	return r == 0 ? issue_first(admitd, true) : r;
+	return r == 0 ? main_first_token(admitd->store, admitd->state, true) : r;
+}
+
+/* In the folder where it is done, as a daemon would find it; then it is closed and put in place. */
+static int begin_epoch(struct admitd *admitd, const struct main_restore *restore)
+{
+	struct lifecycle_restored restored = {0};
+	int r = open_store(admitd);
+
+	randombytes_buf(admitd->key, sizeof(admitd->key));
+	if (r == 0)
+		r = start_lifecycle(admitd);
+	if (r != 0)
+		return r;
+	r = lifecycle_restore(admitd->lifecycle, &restore->replaced, &restored);
+	if (r != 0) {
+		log_line(LOG_LINE_ERROR, "restore", "the new epoch can't be written: %s", strerrordesc_np(-r));
+		return EXIT_FAILURE;
+	}
+	r = main_first_token(admitd->store, admitd->state, true);
+	if (r == 0)
+		r = start_audit(admitd);
+	log_line(LOG_LINE_INFO, "restore",
+		"epoch %lld goes on behind row %lld: %lld tokens are dead, %lld runs ended, %lld one-time grants taken "
+		"back",
+		(long long)restored.epoch, (long long)restored.from.sequence, (long long)restored.tokens,
+		(long long)restored.runs, (long long)restored.grants);
+	return r;
+}
+
+static void close_all(struct admitd *admitd)
+{
+	lifecycle_free(TAKE(admitd->lifecycle));
+	atomic_store(&admitd->api.audit, NULL);
+	main_audit_stop(&admitd->audit);
+	store_close(TAKE(admitd->store));
+}
+
+static int restore(struct admitd *admitd)
+{
+	const char *state = admitd->state;
+	struct main_restore restore;
+	int r = main_restore_begin(
+		&restore, state, admitd->options.file, admitd->config.audit.export_folder, &admitd->audit.trust);
+
+	admitd->state = restore.folder;
+	if (r == 0)
+		r = begin_epoch(admitd, &restore);
+	close_all(admitd);
+	admitd->state = state;
+	if (r == 0)
+		r = main_restore_swap(&restore, MAIN_ADMIN_FILE);
+	if (r == 0)
+		log_line(LOG_LINE_INFO, "restore", "done: the new admin token is in %s/%s", state, MAIN_ADMIN_FILE);
+	main_restore_end(&restore);
+	return r;
 }
 
 static int print_routes(void)
@@ -523,6 +475,8 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 	int r = read_config(admitd);
 
 	if (r == 0)
+		r = main_audit_load(&admitd->audit, &admitd->config, admitd->state);
+	if (r == 0)
 		r = read_catalog(admitd);
 	if (r != 0)
 		return r;
@@ -532,6 +486,13 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 	case OPTIONS_TOKEN_RESET:
 		return reset_token(admitd);
 	case OPTIONS_ROUTES: /* answered before: it needs no configuration */
+	case OPTIONS_AUDIT_KEY:
+		return main_offline_key(&admitd->options);
+	case OPTIONS_AUDIT_VERIFY:
+		return main_offline_verify(&admitd->options, &admitd->config, &admitd->audit, admitd->state);
+	case OPTIONS_RESTORE:
+		return restore(admitd);
+	case OPTIONS_DOCTOR:
 	case OPTIONS_SERVE:
 		break;
 	}

@@ -3,6 +3,9 @@
 #ifndef ADMITD_DAEMON_OPTIONS_H
 #define ADMITD_DAEMON_OPTIONS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "policy/check.h"
 
 enum options_command {
@@ -10,7 +13,13 @@ enum options_command {
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TOKEN_RESET,
 	OPTIONS_ROUTES,
+	OPTIONS_AUDIT_KEY,
+	OPTIONS_AUDIT_VERIFY,
+	OPTIONS_RESTORE,
+	OPTIONS_DOCTOR,
 };
+
+enum { OPTIONS_KEYS_MAX = 16 };
 
 /* NULL: not given. All point into argv. */
 struct options {
@@ -20,6 +29,12 @@ struct options {
 	const char *listen;
 	const char *catalog;
 	const char *port_file;
+	const char *file;  /* of audit-key and restore */
+	const char *store; /* of audit-verify, as the next three */
+	const char *exported;
+	const char *keys[OPTIONS_KEYS_MAX];
+	size_t key_count;
+	bool is_json;
 };
 
 enum options_result {

@@ -7,6 +7,7 @@
 #ifndef ADMITD_DAEMON_HTTP_API_H
 #define ADMITD_DAEMON_HTTP_API_H
 
+#include "daemon/audit/audit_keeper.h"
 #include "daemon/http/auth.h"
 #include "daemon/http/events.h"
 #include "daemon/http/handoff_wait.h"
@@ -28,6 +29,7 @@ struct api {
 	struct idempotency idempotency;
 	struct handoff_wait waits;
 	struct jobs *jobs; /* for long work */
+	_Atomic(struct audit_keeper *) audit;
 	struct events events;
 	struct prober_client *prober;  /* NULL: none */
 	const struct sandbox *sandbox; /* NULL: nothing was given up */
