@@ -485,7 +485,6 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 		return check_config(admitd);
 	case OPTIONS_TOKEN_RESET:
 		return reset_token(admitd);
-	case OPTIONS_ROUTES: /* answered before: it needs no configuration */
 	case OPTIONS_AUDIT_KEY:
 		return main_offline_key(&admitd->options);
 	case OPTIONS_AUDIT_VERIFY:
@@ -493,6 +492,7 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 	case OPTIONS_RESTORE:
 		return restore(admitd);
 	case OPTIONS_DOCTOR:
+	case OPTIONS_ROUTES: /* answered before: it needs no configuration */
 	case OPTIONS_SERVE:
 		break;
 	}

@@ -48,6 +48,7 @@ static void enter_sandbox(
 
 	sandbox_enter(&(struct sandbox_config){.state = state,
 			      .port_file = port_file,
+			      .export_folder = config->audit.export_folder,
 			      .roots = config->roots.items,
 			      .root_count = config->roots.count},
 		&confine->sandbox);

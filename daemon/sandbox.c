@@ -68,6 +68,8 @@ static int enter_landlock(const struct sandbox_config *config, struct sandbox *r
 
 	if (r == 0)
 		r = confine_paths_allow(&paths, config->state, CONFINE_READ | CONFINE_WRITE);
+	if (r == 0 && config->export_folder != NULL)
+		r = confine_paths_allow(&paths, config->export_folder, CONFINE_READ | CONFINE_WRITE);
 	if (r == 0 && config->port_file != NULL)
 		r = allow_folder_of(&paths, config->port_file);
 	if (r == 0)

@@ -296,6 +296,9 @@ int audit_line_read(struct str text, struct arena *arena, struct audit_line *ret
 	} else if (json_object_get(line, "log") != NULL) {
 		ret->kind = AUDIT_LINE_START;
 		read_start(&reading, line, ret);
+	} else if (json_object_get(line, "result") != NULL) {
+		ret->kind = AUDIT_LINE_END;
+		ret->chain.sequence = read_int(&reading, json_object_get(line, "result"), "lastSequence");
 	} else {
 		ret->kind = AUDIT_LINE_EVENT;
 		read_event(&reading, line, text, &ret->event);

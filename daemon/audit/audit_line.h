@@ -3,6 +3,7 @@
  *	{"log":{"storeId":"…","after":0,"hash":null}}                   the first line: where the rows that follow begin
  *	{"sequence":1,"type":"…","subject":{"kind":"…","id":"…"},…,"record":"…","hash":"…","payload":{…}}     a row
  *	{"checkpoint":{"at":"…","epoch":1,"hash":"…","keyId":"…","number":1,"sequence":1000,"storeId":"…"},"signature":"…"}
+ *	{"result":{"lastSequence":1234}}                                the last line of what a daemon sent
  *
  * A row has everything that its hash covers (event.h); `payload` comes last and is the very text. A signature is over
  * "admitd/checkpoint/1\n" and the text of `checkpoint`, which is canonical JSON, so that any Ed25519 tool can check it; both it and
@@ -31,12 +32,12 @@ enum audit_signature { AUDIT_SIGNATURE_BAD = 0, AUDIT_SIGNATURE_NONE, AUDIT_SIGN
 enum audit_signature audit_line_signature(
 	const struct store_checkpoint *row, struct str store_id, const struct audit_trust *trust);
 
-enum audit_line_kind { AUDIT_LINE_BAD = 0, AUDIT_LINE_START, AUDIT_LINE_EVENT, AUDIT_LINE_CHECKPOINT };
+enum audit_line_kind { AUDIT_LINE_BAD = 0, AUDIT_LINE_START, AUDIT_LINE_EVENT, AUDIT_LINE_CHECKPOINT, AUDIT_LINE_END };
 
 struct audit_line {
 	enum audit_line_kind kind;
-	struct str store_id; /* of a start or checkpoint */
-	struct store_chain chain;
+	struct str store_id;      /* of a start or checkpoint */
+	struct store_chain chain; /* of a start; its sequence alone of an end */
 	struct store_event event;
 	struct store_checkpoint checkpoint;
 };

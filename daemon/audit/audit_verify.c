@@ -212,7 +212,7 @@ static void check_exported(struct work *work, const struct audit_line *line, uns
 	struct str store_id = store_identity(work->verify->store);
 	enum audit_signature signature;
 
-	if (line->kind == AUDIT_LINE_START || line->kind == AUDIT_LINE_EVENT)
+	if (line->kind != AUDIT_LINE_BAD && line->kind != AUDIT_LINE_CHECKPOINT)
 		return;
 	if (line->kind == AUDIT_LINE_BAD) {
 		audit_verdict_add(
@@ -359,15 +359,19 @@ static int check_records(struct store_tx *tx, void *arg)
 	struct str id = {0};
 	int64_t sequence = 0;
 	uint64_t seen = work->walk.seen;
+	bool is_text = false;
 	int r = store_audit_check(tx, &work->walk, part == STORE_AUDIT_TRIMS ? 1 : RECORDS_A_SNAPSHOT, &id, &sequence);
 
 	work->verdict->records += work->walk.seen - seen;
 	if (r != STORE_RECORD_CHANGED)
 		return r;
-	audit_verdict_add(work->verdict, sequence != 0 ? AUDIT_RECORD_CHANGED : AUDIT_RECORD_UNNAMED, sequence,
-		"the %s %.*s %s", store_audit_part_text(part), id.len < 90 ? (int)id.len : 90,
+	is_text = part == STORE_AUDIT_CATALOGS || part == STORE_AUDIT_DOCUMENTS;
+	audit_verdict_add(work->verdict, sequence != 0 || is_text ? AUDIT_RECORD_CHANGED : AUDIT_RECORD_UNNAMED,
+		sequence, "the %s %.*s %s", store_audit_part_text(part), id.len < 90 ? (int)id.len : 90,
 		id.bytes != NULL ? id.bytes : "",
-		sequence != 0 ? "is not what was recorded" : "is vouched for by nothing in the log");
+		is_text                 ? "is not what its digest says"
+			: sequence != 0 ? "is not what was recorded"
+					: "is vouched for by nothing in the log");
 	return 0;
 }
 

@@ -143,6 +143,12 @@ static void check_line(struct lines *lines, const struct audit_line *line)
 		take_store(lines, line->store_id);
 		check_checkpoint(lines, line);
 		return;
+	case AUDIT_LINE_END:
+		if (!lines->is_broken && line->chain.sequence != lines->chain.sequence)
+			audit_verdict_add(lines->verdict, AUDIT_TAIL_CUT, lines->chain.sequence + 1,
+				"line %lu: the rows end at %lld and not at %lld", lines->at,
+				(long long)lines->chain.sequence, (long long)line->chain.sequence);
+		return;
 	case AUDIT_LINE_BAD:
 		audit_verdict_add(lines->verdict, AUDIT_EXPORT_DAMAGED, 0, "line %lu is none", lines->at);
 		return;

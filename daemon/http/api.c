@@ -13,6 +13,8 @@ enum { TOUCH_EVERY_MS = 60 * 1000, SCOPE_CEILING = 1024 * 1024, TOUCH_ARENA_BYTE
 
 static const struct http_routes *const tables[] = {
 	&api_service_routes,
+	&api_audit_routes,
+	&api_backup_routes,
 	&api_catalog_routes,
 	&api_projects_routes,
 	&api_servers_routes,

@@ -51,9 +51,38 @@ static void write_prober(const struct api *api, struct json_out *out)
 	json_out_end_object(out);
 }
 
+/* Loud where it matters: what isn't signed or exported is a sentence, not only a false. */
+static void write_audit(struct audit_keeper *keeper, struct json_out *out)
+{
+	struct audit_keeper_facts facts;
+
+	json_out_key(out, "audit");
+	if (keeper == NULL) {
+		json_out_null(out);
+		return;
+	}
+	audit_keeper_read(keeper, &facts);
+	json_out_begin_object(out);
+	json_out_member_bool(out, "signed", facts.has_key);
+	json_out_member_text(out, "keyId", facts.has_key ? facts.key_id : NULL);
+	json_out_member_bool(out, "exported", facts.exports && facts.is_exported);
+	json_out_member_bool(out, "failing", facts.is_failing);
+	json_out_member_int(out, "checkpoint", facts.number);
+	json_out_member_int(out, "sealedThrough", facts.sequence);
+	time_text_member(out, "sealedAt", facts.at);
+	json_out_key(out, "warnings");
+	json_out_begin_array(out);
+	if (!facts.has_key)
+		json_out_text(out, "CHECKPOINTS OF THE LOG ARE NOT SIGNED: whoever holds the store can rewrite it");
+	if (!facts.exports)
+		json_out_text(out, "CHECKPOINTS OF THE LOG ARE NOT EXPORTED: its tail can be cut unnoticed");
+	json_out_end_array(out);
+	json_out_end_object(out);
+}
+
 static int get_version(void *ctx, struct http_request *request, struct http_reply *reply)
 {
-	const struct api *api = ctx;
+	struct api *api = ctx;
 	struct json_out out = http_reply_json(reply, 200);
 
 	(void)request;
@@ -62,6 +91,7 @@ static int get_version(void *ctx, struct http_request *request, struct http_repl
 	json_out_member_int(&out, "contractVersion", ADMISSION_SCHEMA_VERSION);
 	json_out_member_int(&out, "engineRevision", ADMISSION_ENGINE_REVISION);
 	json_out_member_str(&out, "catalogDigest", lifecycle_catalog(api->lifecycle)->digest);
+	write_audit(atomic_load(&api->audit), &out);
 	json_out_key(&out, "sandbox");
 	json_out_begin_object(&out);
 	json_out_member_bool(&out, "landlock", api->sandbox != NULL && api->sandbox->has_landlock);

@@ -85,13 +85,15 @@ int event_log_task_status(struct world *world, const struct store_task *task, bo
 	return event_log_end(&event);
 }
 
-int event_log_hold(struct world *world, const struct store_package *row, const char *type, struct str hold_json)
+int event_log_hold(struct world *world, const struct store_package *row, const char *type, struct str hold_json,
+	struct str decision)
 {
 	struct event_log event;
 
 	event_log_begin(&event, world, type, "package", row->id);
 	event.row.task = row->task;
 	event.row.package = row->id;
+	event.row.decision = decision;
 	json_out_member_str(&event.out, "label", row->label);
 	if (hold_json.bytes != NULL) {
 		time_text_member(&event.out, "since", row->hold_since);

@@ -29,9 +29,9 @@ int event_log_package_move(struct world *world, const struct store_package *row,
 /* `task.status`; `has_before` false: the task is new. `reason` may be absent. */
 int event_log_task_status(struct world *world, const struct store_task *task, bool has_before,
 	enum store_task_status before, struct str reason) MUST_USE;
-/* `hold.opened`, `.changed`, `.cleared`; `hold_json` as stored, absent when cleared. */
-int event_log_hold(
-	struct world *world, const struct store_package *row, const char *type, struct str hold_json) MUST_USE;
+/* `hold.opened`, `.changed`, `.cleared`; `hold_json` as stored and the decision that found it, absent when cleared. */
+int event_log_hold(struct world *world, const struct store_package *row, const char *type, struct str hold_json,
+	struct str decision) MUST_USE;
 /* `grant.recorded`. */
 int event_log_grant(struct world *world, const struct store_grant *grant, struct str task) MUST_USE;
 /* `health.changed`. */

@@ -40,7 +40,7 @@ int package_end(struct world *world, struct store_package *row, enum store_packa
 	if (r == 0)
 		r = call_store_result(store_package_update(world->tx, row));
 	if (r == 0 && was_held)
-		r = event_log_hold(world, row, "hold.cleared", (struct str){0});
+		r = event_log_hold(world, row, "hold.cleared", (struct str){0}, (struct str){0});
 	return r != 0 ? r : event_log_package_move(world, row, before, package_status_of(row), run, reason);
 }
 
@@ -52,7 +52,7 @@ int package_end_hold(struct world *world, struct store_package *row)
 		return 0;
 	forget_hold(row);
 	r = call_store_result(store_package_update(world->tx, row));
-	return r != 0 ? r : event_log_hold(world, row, "hold.cleared", (struct str){0});
+	return r != 0 ? r : event_log_hold(world, row, "hold.cleared", (struct str){0}, (struct str){0});
 }
 
 int package_end_undo(struct world *world, struct store_package *row)

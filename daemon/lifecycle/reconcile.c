@@ -48,7 +48,8 @@ static int write_hold(struct world *world, struct store_package *row, const stru
 	if (r == 0)
 		r = call_store_result(store_package_update(world->tx, row));
 	if (r == 0)
-		r = event_log_hold(world, row, event_type(change), row->hold_json);
+		r = event_log_hold(world, row, event_type(change), row->hold_json,
+			row->hold_json.bytes != NULL ? verdict->decision_id : (struct str){0});
 	if (r == 0)
 		r = event_log_package_status(world, row, before, package_status_of(row), (struct str){0});
 	return r;

@@ -39,7 +39,7 @@ struct store_event {
 	int64_t at;
 	struct str payload_json;
 	enum store_surface surface;
-	struct str decision; /* with a surface */
+	struct str decision; /* with a surface, or a hold */
 	bool has_record;     /* the writer's: it names records, and `record` is their digest */
 	unsigned char record[STORE_HASH_BYTES];
 	unsigned char hash[STORE_HASH_BYTES];
