@@ -288,7 +288,7 @@ static int start_events(struct admitd *admitd)
 {
 	size_t count = 0;
 	const struct http_routes *tables = api_tables(&count);
-	int r = metrics_init(&admitd->api.metrics, tables, count, now_ms());
+	int r = metrics_init(&admitd->api.metrics, tables, count, main_first_now_ms());
 
 	if (r == 0)
 		r = events_start(&admitd->api.events, admitd->lifecycle, &admitd->api.metrics,

@@ -31,7 +31,7 @@ const char *main_first_fault(int result)
 	}
 }
 
-static int64_t now_ms(void)
+int64_t main_first_now_ms(void)
 {
 	struct timespec now;
 
@@ -67,7 +67,7 @@ static int issue_admin(struct store *store, const char *state, struct arena *are
 {
 	char line[TOKEN_SECRET_SIZE + 1];
 	char secret[TOKEN_SECRET_SIZE];
-	struct issuing issuing = {.secret = secret, .now = now_ms(), .is_reset = is_reset};
+	struct issuing issuing = {.secret = secret, .now = main_first_now_ms(), .is_reset = is_reset};
 	int r = 0;
 
 	token_issue_secret(secret);

@@ -9,6 +9,8 @@
 #define MAIN_KEY_FILE "run-token.key"
 enum { MAIN_KEY_BYTES = 32 };
 
+/* Milliseconds since 1970. */
+int64_t main_first_now_ms(void);
 /* What store_open answered, and the way out. */
 const char *main_first_fault(int result);
 /* Issues the first admin token, or, `is_reset`, a new one in place of those that nobody made. 0, or EXIT_FAILURE after a line that says

@@ -321,13 +321,24 @@ static int verify(struct api_job *job, struct json_out *out)
 	return 0;
 }
 
+static void refuse_scope(struct http_reply *reply, const struct http_request *request)
+{
+	struct json_out out = http_reply_problem_begin(reply, request, HTTP_PROBLEM_FORBIDDEN,
+		STR("the log of all projects is one chain; a token of some projects may not check it"));
+
+	json_out_key(&out, "roleNeeded");
+	json_out_begin_array(&out);
+	json_out_text(&out, "auditor");
+	json_out_end_array(&out);
+	http_reply_problem_end(&out);
+}
+
 static int get_verify(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct verifying *verifying = NULL;
 
 	if (!request->token.all_projects) {
-		http_reply_problem(reply, request, HTTP_PROBLEM_FORBIDDEN,
-			"the log of all projects is one chain; a token of some projects may not check it");
+		refuse_scope(reply, request);
 		return 0;
 	}
 	verifying = api_job_new(sizeof(*verifying), ctx, request, verify);
@@ -335,8 +346,8 @@ static int get_verify(void *ctx, struct http_request *request, struct http_reply
 }
 
 static const struct http_route rows[] = {
-	{HTTP_GET, "/v1/audit", AUTH_AUDITOR | AUTH_ADMIN, 0, 0, get_audit},
-	{HTTP_GET, "/v1/audit/verify", AUTH_AUDITOR | AUTH_ADMIN, 0, 0, get_verify},
+	{HTTP_GET, "/v1/audit", AUTH_AUDITOR, 0, 0, get_audit},
+	{HTTP_GET, "/v1/audit/verify", AUTH_AUDITOR, 0, 0, get_verify},
 };
 
 const struct http_routes api_audit_routes = API_ROUTES(rows);

@@ -121,7 +121,7 @@ static int post_backup(void *ctx, struct http_request *request, struct http_repl
 }
 
 static const struct http_route rows[] = {
-	{HTTP_POST, "/v1/backup", AUTH_ADMIN, HTTP_OPTIONAL_BODY | HTTP_WRITES, 0, post_backup},
+	{HTTP_POST, "/v1/backup", AUTH_ADMIN, HTTP_WRITES, 0, post_backup},
 };
 
 const struct http_routes api_backup_routes = API_ROUTES(rows);

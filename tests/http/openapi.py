@@ -144,6 +144,8 @@ class Exchange:
             values = [json.loads(line) for line in self.raw.splitlines()]
         elif kind.endswith("json"):
             values = [json.loads(self.raw)]
+        elif schema.get("format") == "binary":
+            values = []
         else:
             values = [self.raw.decode("utf-8")]
         for value in values:
