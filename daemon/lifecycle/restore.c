@@ -5,7 +5,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/event_log.h"
-#include "daemon/lifecycle/rejudge.h"
+#include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/run_end.h"
 #include "policy/cleanup.h"
 
@@ -101,7 +101,11 @@ static int run_project(struct store_tx *tx, struct lifecycle_call *call)
 	restoring->grants = 0;
 	if (r == 0)
 		r = end_runs(&world, restoring);
-	return r != 0 ? r : take_back_grants(&world, restoring);
+	if (r == 0)
+		r = take_back_grants(&world, restoring);
+	if (r == 0)
+		r = world_reread(&world);
+	return r != 0 ? r : reconcile_project(&world, &(struct reconcile_scope){0}, NULL);
 }
 
 static int restore_project(struct lifecycle *lifecycle, struct str project, struct lifecycle_restored *restored)
@@ -216,7 +220,5 @@ int lifecycle_restore(struct lifecycle *lifecycle, const struct store_chain *rep
 	ret->from = opening.epoch.from;
 	if (r == 0)
 		r = restore_projects(lifecycle, ret);
-	if (r == 0)
-		r = rejudge_all(lifecycle);
 	return r > 0 ? -EIO : r;
 }
