@@ -6,7 +6,7 @@ and it has happened. Where several faults apply at once, the chapter leaves open
 model gives: tasks `t0`, packages `t0/a#1` (the first package made with that label), runs `t0/a#1@1`, grants `g1`.
 """
 from judge import InForce, Judgement, known_reads, needs_of
-from ledger import Grant, dropped_by, is_usable, latest, stands
+from ledger import Grant, dropped_by, latest, stands
 
 ATTEMPTS = 3
 NOT_FOUND = (404, "not_found")
@@ -510,13 +510,9 @@ class World:
         return Verdict()
 
     def is_covered(self, package):
-        """Does the project's grant already cover all that the package asks for (and no denial waits for a later word)?"""
-        project = package.task.project
-        record, own = project.record(), latest([grant for grant in project.ledger if grant.package == package.name])
-        if not is_usable(record, project.root_revision, package.needs()):
-            return False
-        is_denied = own is not None and own.decision == "denied" and own.root_revision == project.root_revision
-        return not is_denied or record.revision > own.revision
+        """Is it the project's grant that all its reads come from?"""
+        states = self.judge(package).states
+        return all(states[name][0] in ("P1", "P4") for name, needs in needs_of(package.document, package.overlays).items() if needs)
 
     def grant_package(self, name, decision, expected, client, capabilities=None, root_revision=None, has_end=False):
         package = self.packages[name]
