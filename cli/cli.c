@@ -144,7 +144,7 @@ static const char *url_of(const struct cli *cli)
 	return url == NULL || *url == '\0' ? default_url : url;
 }
 
-static int open_client(struct cli *cli)
+static int open_client(struct cli *cli, struct client **ret_client)
 {
 	CLEANUP(credential_drop) char *token = NULL;
 	struct client_options options = {.url = url_of(cli), .says_why = true};
@@ -157,7 +157,7 @@ static int open_client(struct cli *cli)
 		return result;
 	options.token = token;
 	options.timeout_ms = (timeout_s + cli->extra_timeout_s) * 1000;
-	result = client_open(&options, &cli->client);
+	result = client_open(&options, ret_client);
 	if (result == CLIENT_BAD_URL) {
 		cli_say("%s: not a URL like %s, without user, query or fragment", options.url, default_url);
 		return CLI_USAGE;
@@ -166,11 +166,12 @@ static int open_client(struct cli *cli)
 }
 
 /* What a person does about a call that brought no answer. */
-static int say_no_answer(const struct cli *cli, int result, const struct client_request *request)
+static int say_no_answer(
+	const struct cli *cli, const struct client *client, int result, const struct client_request *request)
 {
 	if (result < 0)
 		return cli_say_error(request->path, result);
-	cli_say("%s: %s", url_of(cli), client_error(cli->client));
+	cli_say("%s: %s", url_of(cli), client_error(client));
 	if (result == CLIENT_UNREACHABLE)
 		cli_say("nothing was sent; is admitd running there? (--url, ADMITD_URL)");
 	else if (request->idempotency_key != NULL)
@@ -214,7 +215,7 @@ static int make_call(
 {
 	char fresh[CLIENT_KEY_SIZE];
 	const char *code;
-	int result = cli->client == NULL ? open_client(cli) : 0;
+	int result = cli->client == NULL ? open_client(cli, &cli->client) : 0;
 
 	if (result == 0)
 		result = key_of(cli, request->method, fresh, &request->idempotency_key);
@@ -222,7 +223,7 @@ static int make_call(
 		return result;
 	result = client_call(cli->client, request, ret_reply);
 	if (result != 0)
-		return say_no_answer(cli, result, request);
+		return say_no_answer(cli, cli->client, result, request);
 	if (ret_reply->status >= 200 && ret_reply->status < 300)
 		return 0;
 	code = document_text(ret_reply->json, "code");
@@ -324,6 +325,29 @@ int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **re
 int cli_call(struct cli *cli, const char *method, const char *path, struct str body, struct client_reply *ret_reply)
 {
 	return cli_call_expecting(cli, method, path, body, NULL, ret_reply);
+}
+
+static void client_drop(struct client **client)
+{
+	client_close(*client);
+}
+
+int cli_follow(struct cli *cli, const char *path, const struct client_feed *feed)
+{
+	CLEANUP(client_drop) struct client *client = NULL;
+	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	const struct client_request request = {.method = "GET", .path = path, .accept = "application/x-ndjson"};
+	int result = open_client(cli, &client);
+
+	if (result != 0)
+		return result;
+	result = client_follow(client, &request, feed, &reply);
+	if (result != 0)
+		return say_no_answer(cli, client, result, &request);
+	if (reply.status == 200)
+		return 0;
+	problem_say(&reply);
+	return problem_exit(reply.status);
 }
 
 int cli_catalog(struct cli *cli, struct catalog **ret_catalog)

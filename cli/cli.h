@@ -78,6 +78,9 @@ int cli_call_if(struct cli *cli, const char *method, const char *path, struct st
 /* A call whose answer is a job's lines: progress is told on a terminal's standard error while it waits. 0 and *ret_result, owned by
  * the caller, which with --json was shown already; or an exit code after saying why. */
 int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **ret_result) MUST_USE;
+/* Follows an answer of JSON lines that doesn't end, with a client of its own: 0 when it ended or was enough; else an exit code after
+ * the problem was said. */
+int cli_follow(struct cli *cli, const char *path, const struct client_feed *feed) MUST_USE;
 
 /* For CLEANUP(). */
 void cli_reply_drop(struct client_reply *reply);

@@ -215,9 +215,10 @@ static int add_header_of(struct curl_slist **list, const char *format, const cha
 
 static int make_headers(const struct client *client, const struct client_request *request, struct curl_slist **ret_list)
 {
-	int error = add_header(ret_list,
-		request->on_line != NULL ? "Accept: application/x-ndjson, application/json"
-					 : "Accept: application/json");
+	const char *accept = request->accept != NULL ? request->accept
+		: request->on_line != NULL           ? "application/x-ndjson, application/json"
+						     : "application/json";
+	int error = add_header_of(ret_list, "Accept: %s", accept);
 
 	if (error == 0)
 		error = add_header(ret_list, "Expect:");
@@ -393,6 +394,94 @@ int client_call(struct client *client, const struct client_request *request, str
 		wait_seconds(result == CLIENT_NO_ANSWER ? count - 1 : answer.retry_after_s);
 	}
 	return result != 0 ? result : reply_fill(&answer, status, ret_reply);
+}
+
+/* ---- an answer that doesn't end */
+
+struct following {
+	struct client *client;
+	const struct client_feed *feed;
+	struct answer answer; /* what is no feed */
+	struct buf line;
+	bool is_enough;
+};
+
+static void following_release(struct following *following)
+{
+	buf_release(&following->answer.body);
+	buf_release(&following->line);
+}
+
+static size_t on_feed(char *bytes, size_t size, size_t count, void *context)
+{
+	struct following *following = context;
+	struct buf *line = &following->line;
+	long status = 0;
+
+	curl_easy_getinfo(following->client->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200)
+		return on_body(bytes, size, count, &following->answer);
+	for (size_t i = 0; i < size * count && !following->is_enough; i++) {
+		if (bytes[i] != '\n') {
+			buf_putc(line, bytes[i]);
+			continue;
+		}
+		following->is_enough = !following->feed->on_line(following->feed->arg, buf_str(line));
+		buf_reset(line);
+	}
+	return following->is_enough || buf_error(line) < 0 ? 0 : size * count;
+}
+
+static int on_progress(void *context, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+	struct following *following = context;
+
+	(void)down_total, (void)down, (void)up_total, (void)up;
+	if (following->feed->on_tick != NULL && !following->feed->on_tick(following->feed->arg))
+		following->is_enough = true;
+	return following->is_enough;
+}
+
+static void set_feed(struct client *client, struct following *following)
+{
+	enum { SILENT_S = 60 };
+
+	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, on_feed);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, following);
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, 0L);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, following);
+	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+}
+
+int client_follow(struct client *client, const struct client_request *request, const struct client_feed *feed,
+	struct client_reply *ret_reply)
+{
+	CLEANUP(following_release)
+	struct following following = {.client = client, .feed = feed, .answer.retry_after_s = -1};
+	CLEANUP(slist_drop) struct curl_slist *headers = NULL;
+	CLEANUP(free_drop) char *url = NULL;
+	long status = 0;
+	int error = make_headers(client, request, &headers);
+
+	buf_init(&following.answer.body, REPLY_CEILING);
+	buf_init(&following.line, REPLY_CEILING);
+	client->error[0] = client->curl_error[0] = '\0';
+	if (error < 0)
+		return error;
+	if (asprintf(&url, "%s%s", client->url, request->path) < 0) {
+		url = NULL;
+		return -ENOMEM;
+	}
+	set_request(client, request, url, headers, &following.answer);
+	set_feed(client, &following);
+	error = result_of(client, curl_easy_perform(client->curl));
+	if (error != 0 && !following.is_enough)
+		return error;
+	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
+	return reply_fill(&following.answer, status, ret_reply);
 }
 
 void client_reply_release(struct client_reply *reply)

@@ -36,6 +36,14 @@ struct client_request {
 	 * time without a byte does. NULL: it is awaited as a whole. */
 	void (*on_line)(void *arg, struct str line);
 	void *arg;
+	const char *accept; /* NULL: application/json */
+};
+
+/* Of an answer that doesn't end: each line as it comes, without its line feed, and once a second or so a tick. Either may say false: enough. */
+struct client_feed {
+	bool (*on_line)(void *arg, struct str line);
+	bool (*on_tick)(void *arg); /* may call another client, not this one */
+	void *arg;
 };
 
 struct client_reply {
@@ -61,6 +69,11 @@ void client_close(struct client *client);
 /* One call with its repeats. 0 and *ret_reply, released by client_reply_release(), whatever the status; or a result,
  * or -ENOMEM. */
 int client_call(struct client *client, const struct client_request *request, struct client_reply *ret_reply) MUST_USE;
+/* One GET without an end, for a client of its own: 0 when it ended or was enough, and *ret_reply, which has a body only when
+ * its status isn't 200; or a result as above. A minute without a byte is an end too. Not repeated.
+ */
+int client_follow(struct client *client, const struct client_request *request, const struct client_feed *feed,
+	struct client_reply *ret_reply) MUST_USE;
 void client_reply_release(struct client_reply *reply);
 
 /* What went wrong in the last call, for a person; never quotes a token. */

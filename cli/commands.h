@@ -25,6 +25,7 @@ extern const struct cli_command cmd_project_list;
 extern const struct cli_command cmd_project_set;
 extern const struct cli_command cmd_project_show;
 extern const struct cli_command cmd_project_unarchive;
+extern const struct cli_command cmd_recovery;
 extern const struct cli_command cmd_reject;
 extern const struct cli_command cmd_retry;
 extern const struct cli_command cmd_rejudge;
@@ -37,5 +38,6 @@ extern const struct cli_command cmd_test;
 extern const struct cli_command cmd_token_create;
 extern const struct cli_command cmd_token_list;
 extern const struct cli_command cmd_token_revoke;
+extern const struct cli_command cmd_watch;
 
 #endif

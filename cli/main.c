@@ -13,6 +13,8 @@ enum { OUTPUT_CEILING = 512 * 1024 * 1024, RUN_CEILING = 64 * 1024 * 1024 };
 
 const struct cli_command *const cli_commands[] = {
 	&cmd_status,
+	&cmd_recovery,
+	&cmd_watch,
 	&cmd_task_submit,
 	&cmd_preview,
 	&cmd_approve,
