@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
 from tap import check, equal, run, test  # noqa: E402
 
 ADMITCTL = os.environ.get("ADMITCTL", "admitctl")
-COMMANDS = ("status", "task submit", "preview", "approve", "reject", "changes", "cancel", "retry", "rework",
+COMMANDS = ("status", "recovery", "watch", "task submit", "preview", "approve", "reject", "changes", "cancel", "retry", "rework",
             "handoff", "heartbeat", "outcome", "grant", "deny", "revoke", "project set",
             "project show", "project list", "project archive", "project unarchive", "token create", "token list", "token revoke", "evaluate", "explain",
             "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness")
