@@ -460,7 +460,8 @@ int client_follow(struct client *client, const struct client_request *request, c
 	struct client_reply *ret_reply)
 {
 	CLEANUP(following_release)
-	struct following following = {.client = client, .feed = feed, .answer.retry_after_s = -1};
+	struct following following = {
+		.client = client, .feed = feed, .answer = {.request = request, .retry_after_s = -1}};
 	CLEANUP(slist_drop) struct curl_slist *headers = NULL;
 	CLEANUP(free_drop) char *url = NULL;
 	long status = 0;

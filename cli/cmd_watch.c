@@ -185,10 +185,9 @@ const struct cli_command cmd_watch = {
 	.name = "watch",
 	.synopsis = "[--project ID] [--after EVENT] [--count NUMBER]",
 	.summary = "Show the queue live on a terminal, the log as JSON lines elsewhere",
-	.text = "On a terminal it draws what waits for a person, again whenever something happens. Otherwise, or with "
-		"--json, it prints "
-		"each event as one line. When the daemon goes it waits a minute for it, and goes on behind the last "
-		"event.",
+	.text = "On a terminal it draws what waits for a person, again whenever something happens. Otherwise, or\n"
+		"with --json, it prints each event as one line. When the daemon goes it waits a minute for it, and\n"
+		"goes on behind the last event.",
 	.examples = "admitctl watch\n"
 		    "admitctl watch --project tracker --json\n"
 		    "admitctl watch --after 4711 --count 10 --json",
