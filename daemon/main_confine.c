@@ -72,23 +72,29 @@ static struct str text_of(const char *text)
 
 int main_confine_start(struct main_confine *confine, const struct config *config, const char *state)
 {
-	char *hidden_paths[] = {
-		realpath(state, NULL), config->key_file != NULL ? realpath(config->key_file, NULL) : NULL};
-	struct str hidden[2] = {text_of(hidden_paths[0]), text_of(hidden_paths[1])};
+	const char *const secret[] = {state, config->key_file, config->audit.key_file};
+	char *paths[sizeof(secret) / sizeof(*secret)] = {NULL};
+	struct str hidden[sizeof(secret) / sizeof(*secret)];
+	size_t count = 0;
 	struct str commands[CONFIG_LIST_MAX];
 	struct prober_config prober = {.control = confine->control, .on_change = prober_changed};
 	int r = 0;
 
+	for (size_t i = 0; i < sizeof(secret) / sizeof(*secret); i++) {
+		paths[i] = secret[i] != NULL ? realpath(secret[i], NULL) : NULL;
+		if (paths[i] != NULL)
+			hidden[count++] = text_of(paths[i]);
+	}
 	for (size_t i = 0; i < config->commands.count; i++)
 		commands[i] = text_of(config->commands.items[i]);
 	prober.hello = (struct probe_hello){.commands = commands,
 		.command_count = config->commands.count,
 		.allow_private = config->allow_private_servers,
 		.hidden = hidden,
-		.hidden_count = hidden_paths[1] != NULL ? 2 : 1};
+		.hidden_count = count};
 	r = confine->control >= 0 ? prober_client_new(&prober, &confine->prober) : 0;
-	free(hidden_paths[0]);
-	free(hidden_paths[1]);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		free(paths[i]);
 	if (r == 0)
 		return 0;
 	log_line(LOG_LINE_ERROR, "start", "no thread can be started: %s", strerrordesc_np(-r));

@@ -166,6 +166,29 @@ int view_make_run(struct store_tx *tx, struct str id, struct lifecycle_run *ret)
 	return r;
 }
 
+/* The daemon's own file server is there without anybody setting it; in its place by id. */
+static int add_builtin(struct arena *arena, struct str project, struct store_server_list *servers)
+{
+	const struct store_server builtin = {.project = project,
+		.mcp_id = STR(LIFECYCLE_BUILTIN_MCP),
+		.enabled = true,
+		.kind = STORE_SERVER_BUILTIN};
+	struct store_server *items = ARENA_ARRAY(arena, servers->count + 1, struct store_server);
+	size_t count = 0;
+	size_t i = 0;
+
+	if (items == NULL)
+		return -ENOMEM;
+	for (; i < servers->count && str_compare(servers->items[i].mcp_id, builtin.mcp_id) < 0; i++)
+		items[count++] = servers->items[i];
+	if (i == servers->count || !str_equal(servers->items[i].mcp_id, builtin.mcp_id))
+		items[count++] = builtin;
+	for (; i < servers->count; i++)
+		items[count++] = servers->items[i];
+	*servers = (struct store_server_list){items, count};
+	return 0;
+}
+
 int view_make_project(struct store_tx *tx, struct str id, struct lifecycle_project *ret)
 {
 	int r = store_project_find(tx, id, &ret->row);
@@ -175,6 +198,8 @@ int view_make_project(struct store_tx *tx, struct str id, struct lifecycle_proje
 	r = call_store_result(store_health_list(tx, id, &ret->health));
 	if (r == 0)
 		r = call_store_result(store_server_list(tx, id, &ret->servers));
+	if (r == 0)
+		r = add_builtin(store_tx_arena(tx), ret->row.id, &ret->servers);
 	if (r != 0)
 		return r;
 	r = store_grant_latest_of_project(tx, id, &ret->grant);

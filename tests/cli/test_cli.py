@@ -17,7 +17,8 @@ ADMITCTL = os.environ.get("ADMITCTL", "admitctl")
 COMMANDS = ("status", "recovery", "watch", "task submit", "preview", "approve", "reject", "changes", "cancel", "retry", "rework",
             "handoff", "heartbeat", "outcome", "grant", "deny", "revoke", "project set",
             "project show", "project list", "project archive", "project unarchive", "token create", "token list", "token revoke", "evaluate", "explain",
-            "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness")
+            "server set", "server show",
+            "server list", "server check", "server remove", "health list", "health report", "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness")
 PACKAGE = {
     "label": "backend",
     "entries": [{"requirementKey": "fs", "sourceRequirementIndex": 0, "mcpId": "filesystem", "agent": "backend",

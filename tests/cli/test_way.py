@@ -215,5 +215,29 @@ def who_may_not_is_told_who_may(daemon):
     check("sha256:" in crew.approver("catalog", "show"), "the catalog")
 
 
+@scene
+def a_tool_server_is_set_shown_checked_and_removed(daemon):
+    crew = Crew(daemon, "served", free("a"))
+    path = os.path.join(crew.folder, "github.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"transport": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"X-Key": "not-for-screens"}, "secretKeys": ["X-Key"]},
+                  file)
+    text = crew.admin("server", "set", "served", "github", "--file", path)
+    check("X-Key: not set" in text and "configuration_required" in text and "not-for-screens" not in text, text)
+    check("http://127.0.0.1:1/mcp" in crew.admin("server", "show", "served", "github"), "no address")
+    text = crew.admin("server", "list", "served")
+    check(re.search(r"filesystem +builtin +yes", text) and re.search(r"github +spec +yes +http://127", text), text)
+    check("key_file" in crew.admin("server", "check", "served", "github", wanted=1), "a check doesn't say why")
+    check("filesystem" in crew.admin("server", "check", "served", "filesystem"), "the daemon's own")
+    text = crew.admin("health", "list", "served")
+    check(re.search(r"github +configuration_required +probed", text), text)
+    check("invalid_document" in crew.admin("health", "report", "served", "github", "healthy", wanted=1), "a word beside the daemon's look")
+    crew.admin("server", "set", "served", "github", "--reported", "--off")
+    crew.admin("server", "remove", "served", "github")
+    check("HEALTHY  github" in crew.admin("health", "report", "served", "github", "healthy", "--valid-seconds", "600"), "no report")
+    equal(crew.admin.json("server", "check", "served", "github")["asked"], False)
+    check("one of them" in crew.admin("server", "set", "served", "github", "--reported", "--file", path, wanted=2), "both were taken")
+
+
 if __name__ == "__main__":
     run_scenes()
