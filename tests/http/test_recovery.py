@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from compare import Comparison, Names  # noqa: E402
 from daemon import (LIST, READ, Failed, broken, check, equal, free, is_problem, package, reads, requirement,  # noqa: E402
-                    rfc3339, run_scenes, scene)
+                    rfc3339, run_scenes, running, scene)
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples", "9-recovery.http")
 # What chapter 4.2 has beyond the example, which shows it shorter.
@@ -292,6 +292,24 @@ def who_contributed_is_told_that_he_may_not_approve(daemon):
             if action["id"] in ("approve_once", "approve_always", "approve"):
                 equal((action["allowed"], action.get("whyNot")), (False, "self_approval"), action["id"])
                 follow(both, action).must(403, "self_approval")
+
+
+@scene
+def a_run_that_missed_two_renewals_is_silent_and_its_package_can_be_cancelled(_):
+    with running("[runs]\nlease_seconds = 9\n") as daemon:
+        world = daemon.world()
+        world.submit(free("a"), free("b", after=["a"]))
+        world.approve()
+        run = world.handoff("a")["run"]
+        equal(items_of(daemon, world), [])
+        daemon.wait_until(lambda: items_of(daemon, world), "the silence")
+        item = one(items_of(daemon, world), "run_silent")
+        equal((item["run"], item["label"], [action["id"] for action in item["actions"]]), (run["id"], "a", ["cancel_package"]))
+        check("silent for" in item["reason"], item["reason"])
+        equal(item["actions"][0]["body"], {"cascade": True})
+        follow(daemon.admin, item["actions"][0]).must(200)
+        equal(items_of(daemon, world), [])
+        equal(world.task()["status"], "cancelled")
 
 
 # ---- causes, and what an approval opens
