@@ -194,6 +194,10 @@ static int compare(struct walk *walk, const struct store_decision *decision, str
 	if (r != 0)
 		return r;
 	count_unlike(walk, decision, id, result);
+	if (str_equal(decision->catalog_digest, walk->catalog->digest)) {
+		walk->same++; /* it was judged by this very one just now */
+		return 0;
+	}
 	r = recall_decide(walk->catalog, document, decision->inputs_json, &after);
 	if (r == 0)
 		r = replay_digests(&after.replay, id, other);

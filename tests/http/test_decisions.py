@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Decisions that explain themselves and travel in time: why, again, by another catalog; and the catalog itself, replaced while the
 daemon runs (chapters 2.4, 2.7, 4.2). Speaks TAP."""
+import contextlib
 import copy
 import json
 import os
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -51,6 +53,12 @@ def decided(world, label, name="t"):
 def stored(daemon, decision):
     """A preview's record is on disk within a second."""
     return daemon.wait_until(lambda: daemon.auditor.get("/v1/decisions/" + decision).status == 200, "the record of " + decision)
+
+
+def rows(daemon, text, *values):
+    """What a question to the store of a running daemon gives."""
+    with contextlib.closing(sqlite3.connect("file:%s?mode=ro" % os.path.join(daemon.state, "admitd.db"), uri=True)) as store:
+        return store.execute(text, values).fetchall()
 
 
 # ---- why
@@ -321,6 +329,10 @@ def another_catalog_is_used_at_once_and_holds_follow_it(daemon):
     back = daemon.admin.put("/v1/catalog", document, {"If-Match": '"%s"' % made["digest"]}).must(200)
     equal(back["digest"], tag.strip('"'))
     check(int(back["epoch"]) == int(made["epoch"]) + 1, back)
+    told = [json.loads(row[0]) for row in rows(daemon, "SELECT payload_json FROM events WHERE type = 'catalog.replaced' AND "
+                                               "actor_principal = 'admin' ORDER BY sequence")]
+    wanted = {"digest": back["digest"], "previous": made["digest"], "epoch": int(back["epoch"])}
+    check(wanted in told, told)
     daemon.wait_until(lambda: world.package("a")["hold"] is None, "the hold of a")
     daemon.wait_until(lambda: world.package("c", "u")["hold"]["kind"] == "needs_grant", "the hold of c")
     equal(world.handoff("a")["run"]["attempt"], 1)
