@@ -315,11 +315,23 @@ static int take_result(struct cli *cli, const struct client_reply *reply, json_t
 int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **ret_result)
 {
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
-	struct client_request request = {
-		.method = "POST", .path = path, .body = body, .on_line = tell_progress, .arg = cli};
+	struct client_request request = {.method = body.bytes == NULL ? "GET" : "POST",
+		.path = path,
+		.body = body,
+		.on_line = tell_progress,
+		.arg = cli};
 	int result = make_call(cli, &request, NULL, &reply);
 
 	return result != 0 ? result : take_result(cli, &reply, ret_result);
+}
+
+int cli_call_bytes(
+	struct cli *cli, const char *method, const char *path, bool (*on_bytes)(void *arg, struct str bytes), void *arg)
+{
+	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
+	struct client_request request = {.method = method, .path = path, .on_bytes = on_bytes, .arg = arg};
+
+	return make_call(cli, &request, NULL, &reply);
 }
 
 int cli_call(struct cli *cli, const char *method, const char *path, struct str body, struct client_reply *ret_reply)

@@ -75,7 +75,10 @@ int cli_call_expecting(struct cli *cli, const char *method, const char *path, st
 /* The same, only where the entity tag is still this one; NULL: whatever it is. */
 int cli_call_if(struct cli *cli, const char *method, const char *path, struct str body, const char *if_match,
 	struct client_reply *ret_reply) MUST_USE;
-/* A call whose answer is a job's lines: progress is told on a terminal's standard error while it waits. 0 and *ret_result, owned by
+/* A call whose answer is a file: its bytes go to `on_bytes`, which may end the call. 0 or an exit code after saying why. */
+int cli_call_bytes(struct cli *cli, const char *method, const char *path, bool (*on_bytes)(void *arg, struct str bytes),
+	void *arg) MUST_USE;
+/* A call (a GET without a body) whose answer is a job's lines: progress is told on a terminal's standard error while it waits. 0 and *ret_result, owned by
  * the caller, which with --json was shown already; or an exit code after saying why. */
 int cli_call_job(struct cli *cli, const char *path, struct str body, json_t **ret_result) MUST_USE;
 /* Follows an answer of JSON lines that doesn't end, with a client of its own: 0 when it ended or was enough; else an exit code after

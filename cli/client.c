@@ -34,7 +34,9 @@ struct client {
 struct answer {
 	struct buf body;
 	const struct client_request *request;
-	size_t line_at; /* where the line begins that isn't complete */
+	CURL *curl;
+	bool has_pieces; /* on_bytes had some */
+	size_t line_at;  /* where the line begins that isn't complete */
 	char etag[128];
 	long retry_after_s;
 };
@@ -147,7 +149,14 @@ static void tell_lines(struct answer *answer)
 static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
 	struct answer *answer = context;
+	long status = 0;
 
+	if (answer->request->on_bytes != NULL &&
+		curl_easy_getinfo(answer->curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status == 200) {
+		answer->has_pieces = true;
+		return answer->request->on_bytes(answer->request->arg, (struct str){bytes, size * count}) ? size * count
+													  : 0;
+	}
 	buf_add(&answer->body, bytes, size * count);
 	tell_lines(answer);
 	return buf_error(&answer->body) < 0 ? 0 : size * count;
@@ -274,7 +283,7 @@ static void set_request(struct client *client, const struct client_request *requ
 	struct curl_slist *headers, struct answer *answer)
 {
 	CURL *curl = client->curl;
-	bool has_lines = request->on_line != NULL;
+	bool has_lines = request->on_line != NULL || request->on_bytes != NULL;
 
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, has_lines ? 0L : client->timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, has_lines ? 1L : 0L);
@@ -376,7 +385,7 @@ static void answer_release(struct answer *answer)
 
 int client_call(struct client *client, const struct client_request *request, struct client_reply *ret_reply)
 {
-	CLEANUP(answer_release) struct answer answer = {.request = request, .retry_after_s = -1};
+	CLEANUP(answer_release) struct answer answer = {.request = request, .curl = client->curl, .retry_after_s = -1};
 	long status = 0;
 	int result = 0;
 
@@ -386,7 +395,7 @@ int client_call(struct client *client, const struct client_request *request, str
 		result = attempt(client, request, &answer, &status);
 		if (result != CLIENT_NO_ANSWER && (result != 0 || !wants_repeat(&answer, status)))
 			break;
-		if (count == ATTEMPTS)
+		if (count == ATTEMPTS || answer.has_pieces)
 			break;
 		if (client->says_why)
 			fprintf(stderr, "admitctl: %s, asking again (%d of %d)\n",

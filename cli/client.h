@@ -35,6 +35,9 @@ struct client_request {
 	/* Of an answer that comes in lines: called for each when it is complete, without its end. The whole time doesn't count then, but the
 	 * time without a byte does. NULL: it is awaited as a whole. */
 	void (*on_line)(void *arg, struct str line);
+	/* Gets the body of an answer of 200 piece by piece, which then is in no reply; false ends the call. As with lines the time without a
+	 * byte counts, and it isn't repeated once a piece came. NULL: none. */
+	bool (*on_bytes)(void *arg, struct str bytes);
 	void *arg;
 	const char *accept; /* NULL: application/json */
 };

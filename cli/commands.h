@@ -7,12 +7,15 @@
 
 extern const struct cli_command cmd_approve;
 extern const struct cli_command cmd_cancel;
+extern const struct cli_command cmd_audit_verify;
+extern const struct cli_command cmd_backup;
 extern const struct cli_command cmd_catalog_check;
 extern const struct cli_command cmd_catalog_liveness;
 extern const struct cli_command cmd_catalog_put;
 extern const struct cli_command cmd_catalog_show;
 extern const struct cli_command cmd_changes;
 extern const struct cli_command cmd_deny;
+extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_evaluate;
 extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_grant;
@@ -32,6 +35,7 @@ extern const struct cli_command cmd_reject;
 extern const struct cli_command cmd_retry;
 extern const struct cli_command cmd_rejudge;
 extern const struct cli_command cmd_replay;
+extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_revoke;
 extern const struct cli_command cmd_rework;
 extern const struct cli_command cmd_server_check;

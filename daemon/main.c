@@ -20,6 +20,7 @@
 #include "daemon/log.h"
 #include "daemon/main_audit.h"
 #include "daemon/main_confine.h"
+#include "daemon/main_doctor.h"
 #include "daemon/main_first.h"
 #include "daemon/main_offline.h"
 #include "daemon/main_restore.h"
@@ -492,6 +493,7 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 	case OPTIONS_RESTORE:
 		return restore(admitd);
 	case OPTIONS_DOCTOR:
+		return main_doctor(&admitd->options, &admitd->config, &admitd->audit, admitd->state);
 	case OPTIONS_ROUTES: /* answered before: it needs no configuration */
 	case OPTIONS_SERVE:
 		break;

@@ -446,5 +446,75 @@ def a_key_in_the_state_folder_and_a_foreign_export_folder_are_refused():
         daemon.start()
 
 
+# ---- admitctl
+
+def admitctl(daemon, *arguments, token=None):
+    path = os.environ.get("ADMITCTL") or os.path.join(os.environ.get("BUILDDIR", "."), "admitctl")
+    environment = dict(os.environ, ADMITD_URL="http://127.0.0.1:%d" % daemon.port, ADMITD_TOKEN=token or daemon.admin.token)
+    done = subprocess.run([path] + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@test
+def admitctl_takes_a_backup_checks_it_and_restores_it():
+    with guarded() as (folder, daemon):
+        world = fill(daemon)
+        path, key = os.path.join(folder, "nightly.db"), os.path.join(folder, "audit.key.pub")
+        equal(admitctl(daemon, "backup", path)[0], 0)
+        equal(os.stat(path).st_mode & 0o777, 0o600)
+        code, _, error = admitctl(daemon, "backup", path)
+        equal((code, "--force" in error), (2, True), error)
+        equal(admitctl(daemon, "backup", "--force", path)[0], 0)
+        equal([name for name in os.listdir(folder) if name.endswith(".part")], [])
+        code, _, error = admitctl(daemon, "backup", os.path.join(folder, "other.db"), token=daemon.planner.token)
+        equal((code, os.path.exists(os.path.join(folder, "other.db")), os.path.exists(os.path.join(folder, "other.db.part"))), (1, False, False), error)
+        for arguments in (("--store", path, "--key", key), ("--store", path, "--key", key, "--export", os.path.join(folder, "exported", "checkpoints.jsonl")),
+                          ("--export", os.path.join(folder, "exported", "checkpoints.jsonl"), "--key", key), ("--config", daemon.config, "--store", path)):
+            code, out, error = admitctl(daemon, "audit", "verify", *arguments)
+            equal((code, "sound" in out), (0, True), out + error)
+        code, out, error = admitctl(daemon, "audit", "verify")
+        equal((code, out.startswith("sound:")), (0, True), out + error)
+        equal(json.loads(admitctl(daemon, "audit", "verify", "--json")[1])["ok"], True)
+        equal(admitctl(daemon, "audit", "verify", token=daemon.planner.token)[0], 1)
+        equal(daemon.stop(), 0)
+        code, _, error = admitctl(daemon, "restore", path, "--config", daemon.config, "--state", daemon.state)
+        equal(code, 0, error)
+        daemon.start()
+        daemon.make_clients()
+        equal(world.task("t0")["status"], "approved")
+
+
+@test
+def the_doctor_says_what_is_wrong_and_the_way_out():
+    with guarded() as (folder, daemon):
+        fill(daemon, 1)
+        code, out, error = admitctl(daemon, "doctor")
+        equal(code, 0, out + error)
+        check("good   daemon" in out and "good   checkpoint" in out, out)
+        local = ("doctor", "--config", daemon.config, "--state", daemon.state)
+        code, out, error = admitctl(daemon, *local)
+        equal(code, 0, out + error)
+        for what in ("state folder", "admitd.db", "store", "catalog", "checkpoint", "audit key", "export"):
+            check("good   " + what in out, what + " is not good in " + out)
+        equal({item["grade"] for item in json.loads(admitctl(daemon, *local, "--json")[1])} - {"good", "odd"}, set())
+        equal(daemon.stop(), 0)
+        exported = os.path.join(folder, "exported", "checkpoints.jsonl")
+        with open(exported, "a", encoding="ascii") as file:
+            file.write("no line\n")
+        os.chmod(daemon.state, 0o755)
+        code, out, error = admitctl(daemon, *local)
+        equal(code, 1, out + error)
+        check("wrong  state folder" in out and "wrong  export" in out, out)
+        shutil.move(os.path.join(daemon.state, "admitd.db"), os.path.join(folder, "kept.db"))
+        code, out, error = admitctl(daemon, *local)
+        equal((code, "wrong  admitd.db" in out), (1, True), out + error)
+        shutil.move(os.path.join(folder, "kept.db"), os.path.join(daemon.state, "admitd.db"))
+        with open(exported, encoding="ascii") as file:
+            kept = file.read().replace("no line\n", "")
+        with open(exported, "w", encoding="ascii") as file:
+            file.write(kept)
+        daemon.start()
+
+
 if __name__ == "__main__":
     run()
