@@ -148,9 +148,8 @@ const struct cli_command cmd_health_report = {
 	.name = "health report",
 	.synopsis = "PROJECT SERVER STATUS [--error TEXT] [--valid-seconds N]",
 	.summary = "Report how a tool server is, as an outside checker",
-	.text = "STATUS is healthy, unhealthy, disabled, auth_required, configuration_required or unknown. Servers "
-		"that the "
-		"daemon asks itself are not reported.",
+	.text = "STATUS is healthy, unhealthy, disabled, auth_required, configuration_required or unknown.\n"
+		"Servers that the daemon asks itself are not reported.",
 	.examples = "admitctl health report tracker github healthy --valid-seconds 600",
 	.options = report_options,
 	.min_words = 3,

@@ -225,7 +225,7 @@ const struct cli_command cmd_server_set = {
 	.name = "server set",
 	.synopsis = "PROJECT SERVER [--file FILE | --reported] [--off]",
 	.summary = "Set how a tool server is reached",
-	.text = "Replaces all of it. Values of variables and headers are never shown again, and credentials (named by "
+	.text = "Replaces all of it. Values of variables and headers are never shown again, and credentials (named by\n"
 		"secretKeys) are kept sealed. A server with a spec is asked at once.",
 	.examples = "admitctl server set tracker github --file github.json",
 	.options = set_options,
