@@ -22,7 +22,7 @@ libapi_la_SOURCES = \
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)
-libapi_la_LIBADD = libjobs.la libhttp.la liblifecycle.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)
+libapi_la_LIBADD = libaudit.la libjobs.la libhttp.la liblifecycle.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)
 
 # The description of the API, compiled in byte by byte and served as it is.
 libapi_la_SOURCES += %D%/api_openapi.c
