@@ -78,7 +78,10 @@ def the_event_chain_is_whole(store):
 def every_surface_event_has_its_decision(store):
     none(store, "SELECT e.sequence FROM events e LEFT JOIN decisions d ON d.id = e.decision_id "
                 "WHERE e.surface IS NOT NULL AND d.id IS NULL", "surface events without a decision")
-    none(store, "SELECT sequence FROM events WHERE surface IS NULL AND decision_id IS NOT NULL", "decisions of no surface")
+    none(store, "SELECT sequence FROM events WHERE surface IS NULL AND decision_id IS NOT NULL AND type NOT IN ('hold.opened', 'hold.changed')",
+         "decisions of no surface and no hold")
+    none(store, "SELECT id FROM decisions WHERE id NOT IN (SELECT decision_id FROM events WHERE decision_id IS NOT NULL)",
+         "decisions that no event names")
 
 
 def everything_that_was_decided_has_its_event(store):
