@@ -16,7 +16,12 @@ static const char *const never[] = {"process_vm_readv", "process_vm_writev", "pr
 	"vhangup", "uselib", "ustat", "sysfs", "syslog", NULL};
 
 /* The leak checker of a sanitized build looks at its own process this way. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CONFINE_IS_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(CONFINE_IS_SANITIZED)
 static const char *const tracing[] = {NULL};
 #else
 static const char *const tracing[] = {"ptrace", NULL};

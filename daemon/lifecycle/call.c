@@ -200,8 +200,11 @@ int call_worker_start(struct lifecycle *lifecycle)
 
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->changed, NULL);
-	r = pthread_create(&worker->thread, NULL, worker_main, worker);
-	worker->is_running = r == 0;
+	while (r == 0 && worker->thread_count < CALL_THREADS) {
+		r = pthread_create(&worker->threads[worker->thread_count], NULL, worker_main, worker);
+		worker->thread_count += r == 0;
+	}
+	worker->is_running = worker->thread_count > 0;
 	return -r;
 }
 
@@ -217,7 +220,8 @@ void call_worker_stop(struct lifecycle *lifecycle)
 	worker->is_ending = true;
 	pthread_cond_broadcast(&worker->changed);
 	pthread_mutex_unlock(&worker->lock);
-	pthread_join(worker->thread, NULL);
+	while (worker->thread_count > 0)
+		pthread_join(worker->threads[--worker->thread_count], NULL);
 	worker->is_running = false;
 	pthread_cond_destroy(&worker->changed);
 	pthread_mutex_destroy(&worker->lock);

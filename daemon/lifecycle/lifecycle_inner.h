@@ -17,9 +17,13 @@ struct held_catalog {
 	struct held_catalog *next;
 };
 
-/* Calls that must ask a server or open a folder first; one thread takes them in order. */
+/* So that one server that doesn't answer holds up nobody else's call. */
+enum { CALL_THREADS = 6 };
+
+/* Calls that must ask a server or open a folder first; a few threads take them in order. */
 struct call_worker {
-	pthread_t thread;
+	pthread_t threads[CALL_THREADS];
+	size_t thread_count;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a call came, one ended, or the end */
 	struct lifecycle_call *first, *last;

@@ -3,6 +3,7 @@
 that no credential is ever seen again (chapters 1.6, 2.3, 2.6, 3.2, 5.6, 5.7). Speaks TAP."""
 import base64
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 sys.path.insert(0, HERE)
-from daemon import CANARY, Failed, check, diagnostic, equal, is_problem, package, requirement, rfc3339, running, scene  # noqa: E402
+from daemon import CANARY, Failed, check, diagnostic, equal, is_problem, package, requirement, rfc3339, running, scene, together  # noqa: E402
 from fake_http import FakeServer  # noqa: E402
 from tap import run  # noqa: E402
 
@@ -349,6 +350,16 @@ def what_was_sealed_with_another_key_must_be_set_again(_):
 
 
 # ---- health in decisions
+
+@scene
+def servers_that_hang_hold_up_nobody_else(daemon):
+    hanging = [Servers(daemon) for _ in range(4)]
+    good = Servers(daemon)
+    began = time.monotonic()
+    found = together(*[functools.partial(one.health_of, http("hangs")) for one in hanging], functools.partial(good.health_of, http("good")))
+    equal([health["status"] for health in found], ["unhealthy"] * 4 + ["healthy"])
+    check(time.monotonic() - began < 8, "four that hang took %.1f s" % (time.monotonic() - began))
+
 
 @scene
 def what_the_prober_sees_is_what_decides(daemon):
