@@ -530,6 +530,11 @@ def running(config=None):
         yield daemon
         equal(daemon.stop(), 0, "its exit status at the end")
         daemon.check_secrets()
+    except BaseException as fault:
+        # Said in the test's own log too: what goes wrong at the end belongs to no scene.
+        print("# at the end: %s" % fault)
+        daemon.show_log()
+        raise
     finally:
         daemon.remove()
 

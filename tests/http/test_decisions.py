@@ -51,8 +51,10 @@ def decided(world, label, name="t"):
 
 
 def stored(daemon, decision):
-    """A preview's record is on disk within a second."""
-    return daemon.wait_until(lambda: daemon.auditor.get("/v1/decisions/" + decision).status == 200, "the record of " + decision)
+    """A preview's record is on disk within a second. The event comes with it; the decision may have been there for the hold."""
+    def is_there():
+        return rows(daemon, "SELECT 1 FROM events WHERE surface = 'preview' AND decision_id = ?", decision)
+    return daemon.wait_until(is_there, "the record of " + decision)
 
 
 def rows(daemon, text, *values):
