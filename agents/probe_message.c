@@ -11,6 +11,8 @@ static const char *const type_names[PROBE_TYPES] = {
 	[PROBE_READY] = "ready",
 	[PROBE_CHECK] = "check",
 	[PROBE_CHECKED] = "checked",
+	[PROBE_DELIVER] = "deliver",
+	[PROBE_DELIVERED] = "delivered",
 };
 
 /* ---- writing */
@@ -47,6 +49,18 @@ static void write_members(const struct probe_message *message, struct json_out *
 		json_out_member_text(out, "installState", health_install_state_name(message->checked.install_state));
 		json_out_member_text(out, "status", health_status_name(message->checked.status));
 		json_out_member_str(out, "error", message->checked.error);
+		break;
+	case PROBE_DELIVER:
+		json_out_member_int(out, "id", message->deliver.id);
+		json_out_member_int(out, "timeoutMs", message->deliver.timeout_ms);
+		json_out_member_str(out, "url", message->deliver.url);
+		write_list("headers", message->deliver.headers, message->deliver.header_count, out);
+		json_out_member_str(out, "body", message->deliver.body);
+		break;
+	case PROBE_DELIVERED:
+		json_out_member_int(out, "id", message->delivered.id);
+		json_out_member_int(out, "status", message->delivered.status);
+		json_out_member_str(out, "error", message->delivered.error);
 		break;
 	case PROBE_NONE:
 	case PROBE_TYPES:
@@ -132,6 +146,16 @@ static int read_checked(struct arena *arena, const json_t *value, struct probe_c
 		: -EUCLEAN;
 }
 
+static int read_deliver(struct arena *arena, const json_t *value, struct probe_deliver *ret)
+{
+	ret->id = json_integer_value(json_object_get(value, "id"));
+	ret->timeout_ms = json_integer_value(json_object_get(value, "timeoutMs"));
+	ret->url = text_in(arena, value, "url");
+	ret->header_count = read_list(arena, value, "headers", &ret->headers);
+	ret->body = text_in(arena, value, "body");
+	return ret->url.bytes != NULL && ret->body.bytes != NULL ? 0 : -EUCLEAN;
+}
+
 static int read_members(struct arena *arena, const json_t *value, struct probe_message *ret)
 {
 	switch (ret->type) {
@@ -150,6 +174,13 @@ static int read_members(struct arena *arena, const json_t *value, struct probe_m
 		return spec_read_whole(arena, json_object_get(value, "spec"), &ret->check.spec);
 	case PROBE_CHECKED:
 		return read_checked(arena, value, &ret->checked);
+	case PROBE_DELIVER:
+		return read_deliver(arena, value, &ret->deliver);
+	case PROBE_DELIVERED:
+		ret->delivered.id = json_integer_value(json_object_get(value, "id"));
+		ret->delivered.status = json_integer_value(json_object_get(value, "status"));
+		ret->delivered.error = text_in(arena, value, "error");
+		return 0;
 	case PROBE_NONE:
 	case PROBE_TYPES:
 	default:

@@ -23,6 +23,8 @@ enum probe_type {
 	PROBE_READY, /* prober: what it gave up */
 	PROBE_CHECK, /* daemon: is this server well? */
 	PROBE_CHECKED,
+	PROBE_DELIVER, /* daemon: post this there */
+	PROBE_DELIVERED,
 	PROBE_TYPES,
 };
 
@@ -52,6 +54,21 @@ struct probe_checked {
 	struct str error; /* redacted; absent: none */
 };
 
+struct probe_deliver {
+	int64_t id;
+	int64_t timeout_ms;
+	struct str url;
+	const struct str *headers; /* whole lines, "Name: value" */
+	size_t header_count;
+	struct str body;
+};
+
+struct probe_delivered {
+	int64_t id;
+	int64_t status;   /* of HTTP; 0: there was no answer */
+	struct str error; /* words of ours; absent: none */
+};
+
 struct probe_message {
 	enum probe_type type;
 	union {
@@ -59,6 +76,8 @@ struct probe_message {
 		struct probe_ready ready;
 		struct probe_check check;
 		struct probe_checked checked;
+		struct probe_deliver deliver;
+		struct probe_delivered delivered;
 	};
 };
 

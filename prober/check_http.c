@@ -1,15 +1,12 @@
 #include <curl/curl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "agents/url_rule.h"
 #include "policy/cleanup.h"
-#include "prober/address_rule.h"
 #include "prober/check.h"
+#include "prober/client_rule.h"
 #include "prober/deadline.h"
 #include "prober/exchange.h"
 
@@ -20,8 +17,7 @@ struct asking {
 	struct check *check;
 	CURL *curl;
 	struct curl_slist *headers; /* of this request */
-	bool loopback_only;
-	bool is_refused_address; /* an address was forbidden */
+	struct client_rule rule;
 	enum exchange_step step;
 	struct buf body;
 	size_t scanned; /* of a stream of events: what was looked at */
@@ -35,20 +31,6 @@ static void asking_drop(struct asking *asking)
 	curl_slist_free_all(asking->headers);
 	curl_easy_cleanup(asking->curl);
 	buf_release(&asking->body);
-}
-
-/* ---- where it may connect */
-
-static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	struct asking *asking = user;
-
-	if (purpose != CURLSOCKTYPE_IPCXN ||
-		!address_rule_allows(&address->addr, asking->loopback_only, asking->check->allowed->allow_private)) {
-		asking->is_refused_address = true;
-		return CURL_SOCKET_BAD;
-	}
-	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 /* ---- what it answers */
@@ -189,19 +171,8 @@ static bool set_all(struct asking *asking)
 {
 	CURL *curl = asking->curl;
 	struct str url = arena_str(asking->check->finding->arena, asking->check->spec->url);
-	bool is_set = url.bytes != NULL;
 
-	is_set = is_set && curl_easy_setopt(curl, CURLOPT_URL, url.bytes) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_PROXY, "") == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_USERAGENT, "admitd-prober/" PACKAGE_VERSION) == CURLE_OK;
-	return is_set && curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
-		curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, asking) == CURLE_OK &&
+	return url.bytes != NULL && client_rule_set(curl, url.bytes, &asking->rule) &&
 		curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
 		curl_easy_setopt(curl, CURLOPT_WRITEDATA, asking) == CURLE_OK;
 }
@@ -210,7 +181,7 @@ static void tell_transport(struct asking *asking, CURLcode code)
 {
 	struct finding *finding = asking->check->finding;
 
-	if (asking->is_refused_address)
+	if (asking->rule.is_refused_address)
 		finding_set(finding, HEALTH_CONFIGURATION_REQUIRED,
 			"its address may not be asked (link-local, private or this machine's; see [servers] "
 			"allow_private)");
@@ -321,7 +292,8 @@ void check_http(struct check *check)
 	int r = 0;
 
 	buf_init(&asking.body, EXCHANGE_ANSWER_LIMIT);
-	asking.loopback_only = verdict == URL_RULE_LOOPBACK;
+	asking.rule = (struct client_rule){
+		.loopback_only = verdict == URL_RULE_LOOPBACK, .allow_private = check->allowed->allow_private};
 	if (verdict == URL_RULE_REFUSED) {
 		finding_set(check->finding, HEALTH_CONFIGURATION_REQUIRED, "its URL isn't allowed");
 		return;

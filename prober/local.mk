@@ -1,8 +1,8 @@
 # prober: admitd-prober, the only program of the daemon's side that connects or executes.
 noinst_LTLIBRARIES += libprober.la
 libprober_la_SOURCES = \
-  %D%/address_rule.c %D%/address_rule.h %D%/check.h %D%/check_http.c %D%/check_stdio.c %D%/child.c %D%/child.h \
-  %D%/deadline.h %D%/exchange.c %D%/exchange.h %D%/finding.c %D%/finding.h %D%/worker.c %D%/worker.h
+  %D%/address_rule.c %D%/address_rule.h %D%/check.h %D%/check_http.c %D%/check_stdio.c %D%/child.c %D%/child.h %D%/client_rule.c %D%/client_rule.h \
+  %D%/deadline.h %D%/deliver.c %D%/deliver.h %D%/exchange.c %D%/exchange.h %D%/finding.c %D%/finding.h %D%/worker.c %D%/worker.h
 libprober_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CURL_CFLAGS)
 libprober_la_CFLAGS = $(AM_CFLAGS)
 libprober_la_LIBADD = libagents.la libconfine.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS) $(CURL_LIBS) $(PTHREAD_LIBS)

@@ -19,6 +19,7 @@
 #include "policy/redact.h"
 #include "prober/check.h"
 #include "prober/deadline.h"
+#include "prober/deliver.h"
 
 enum {
 	CHECKS_AT_ONCE = 128,
@@ -40,11 +41,15 @@ struct worker {
 	struct buf from;
 };
 
-/* One check, on a thread of its own. */
+/* One check or delivery, on a thread of its own. */
 struct job {
 	struct worker *worker;
 	struct arena arena;
-	struct probe_check check;
+	bool is_delivery;
+	union {
+		struct probe_check check;
+		struct probe_deliver deliver;
+	};
 };
 
 /* ---- answering */
@@ -79,16 +84,35 @@ static void send_finding(struct worker *worker, int64_t id, const struct finding
 	send_message(worker, &message);
 }
 
+static void send_delivered(struct worker *worker, const struct probe_delivered *delivered)
+{
+	const struct probe_message message = {.type = PROBE_DELIVERED, .delivered = *delivered};
+
+	send_message(worker, &message);
+}
+
 /* ---- one check */
+
+static int64_t end_of(int64_t timeout_ms)
+{
+	return deadline_now_ms() + (timeout_ms > TIMEOUT_LIMIT_MS ? TIMEOUT_LIMIT_MS : timeout_ms);
+}
+
+static void make_delivery(struct job *job)
+{
+	struct probe_delivered delivered = {.id = job->deliver.id};
+
+	deliver_post(&job->worker->allowed, &job->deliver, end_of(job->deliver.timeout_ms), &delivered);
+	send_delivered(job->worker, &delivered);
+}
 
 static void make_check(struct job *job)
 {
 	struct finding finding = {0};
 	struct check_child *child = NULL;
 	struct check check = {.allowed = &job->worker->allowed, .spec = &job->check.spec, .finding = &finding};
-	int64_t timeout_ms = job->check.timeout_ms;
 
-	check.end_ms = deadline_now_ms() + (timeout_ms > TIMEOUT_LIMIT_MS ? TIMEOUT_LIMIT_MS : timeout_ms);
+	check.end_ms = end_of(job->check.timeout_ms);
 	if (finding_begin(&finding, &job->arena, &job->check.spec) == 0) {
 		if (job->check.spec.transport == SPEC_STDIO)
 			check_stdio(&check, &child);
@@ -110,7 +134,10 @@ static void *job_main(void *arg)
 	struct job *job = arg;
 	struct worker *worker = job->worker;
 
-	make_check(job);
+	if (job->is_delivery)
+		make_delivery(job);
+	else
+		make_check(job);
 	job_free(job);
 	atomic_fetch_sub(&worker->running, 1);
 	return NULL;
@@ -130,27 +157,31 @@ static int start_thread(struct job *job)
 	return -r;
 }
 
-static void refuse_job(struct worker *worker, int64_t id)
+static void refuse_job(struct worker *worker, const struct job *job)
 {
 	const struct finding none = {.install_state = HEALTH_INSTALLED};
+	struct probe_delivered delivered = {.error = STR("it couldn't be sent")};
 
-	send_finding(worker, id, &none);
+	if (!job->is_delivery) {
+		send_finding(worker, job->check.id, &none);
+		return;
+	}
+	delivered.id = job->deliver.id;
+	send_delivered(worker, &delivered);
 }
 
 /* The job goes over to its thread, or is answered here. */
 static void start_job(struct worker *worker, struct job *job)
 {
-	int64_t id = job->check.id;
-
 	job->worker = worker;
 	if (atomic_fetch_add(&worker->running, 1) < CHECKS_AT_ONCE && start_thread(job) == 0)
 		return;
 	atomic_fetch_sub(&worker->running, 1);
+	refuse_job(worker, job);
 	job_free(job);
-	refuse_job(worker, id);
 }
 
-static int take_check(struct worker *worker, struct str body)
+static int take_job(struct worker *worker, struct str body)
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct probe_message message;
@@ -160,13 +191,17 @@ static int take_check(struct worker *worker, struct str body)
 		return -ENOMEM;
 	arena_init(&job->arena, JOB_BYTES);
 	r = probe_message_read(&job->arena, body, &message);
-	if (r == 0 && message.type != PROBE_CHECK)
+	if (r == 0 && message.type != PROBE_CHECK && message.type != PROBE_DELIVER)
 		r = -EPROTO;
 	if (r != 0) {
 		job_free(job);
 		return r;
 	}
-	job->check = message.check;
+	job->is_delivery = message.type == PROBE_DELIVER;
+	if (job->is_delivery)
+		job->deliver = message.deliver;
+	else
+		job->check = message.check;
 	start_job(worker, job);
 	return 0;
 }
@@ -268,7 +303,7 @@ static int take_frame(struct worker *worker, bool is_first)
 
 	if (r != 0)
 		return r;
-	r = is_first ? take_hello(worker, body) : take_check(worker, body);
+	r = is_first ? take_hello(worker, body) : take_job(worker, body);
 	memmove(worker->from.bytes, worker->from.bytes + used, worker->from.len - used);
 	worker->from.len -= used;
 	return r;

@@ -31,6 +31,7 @@ enum stage {
 struct waiter {
 	int64_t id;
 	struct prober_question *question;
+	struct prober_delivery *delivery; /* where there is no question */
 	bool is_over;
 	struct waiter *next;
 };
@@ -85,11 +86,30 @@ static void answer_unknown(struct prober_question *question, struct str error)
 	answer(question, HEALTH_INSTALLED, HEALTH_UNKNOWN, error);
 }
 
+static void answer_delivery(struct prober_delivery *delivery, int64_t status, struct str error)
+{
+	delivery->status = (int)status;
+	(void)snprintf(delivery->error, sizeof(delivery->error), "%.*s", (int)error.len,
+		error.bytes != NULL ? error.bytes : "");
+}
+
+/* Locked. */
+static void settle_delivery(struct prober_client *client, const struct probe_delivered *delivered)
+{
+	for (struct waiter *waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
+		if (waiter->id != delivered->id || waiter->is_over || waiter->delivery == NULL)
+			continue;
+		answer_delivery(waiter->delivery, delivered->status, delivered->error);
+		waiter->is_over = true;
+		pthread_cond_broadcast(&client->changed);
+	}
+}
+
 /* Locked. */
 static void settle(struct prober_client *client, const struct probe_checked *checked)
 {
 	for (struct waiter *waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
-		if (waiter->id != checked->id || waiter->is_over)
+		if (waiter->id != checked->id || waiter->is_over || waiter->question == NULL)
 			continue;
 		answer(waiter->question, checked->install_state, checked->status, checked->error);
 		waiter->is_over = true;
@@ -102,7 +122,10 @@ static void give_all_up(struct prober_client *client)
 {
 	for (struct waiter *waiter = client->waiters; waiter != NULL; waiter = waiter->next)
 		if (!waiter->is_over) {
-			answer_unknown(waiter->question, STR("the prober ended while it was asked"));
+			if (waiter->question != NULL)
+				answer_unknown(waiter->question, STR("the prober ended while it was asked"));
+			else
+				answer_delivery(waiter->delivery, 0, STR("the prober ended while it was asked"));
 			waiter->is_over = true;
 		}
 }
@@ -180,7 +203,7 @@ static int take_message(struct prober_client *client, const struct probe_message
 {
 	bool is_up = false;
 
-	if (message->type != PROBE_READY && message->type != PROBE_CHECKED)
+	if (message->type != PROBE_READY && message->type != PROBE_CHECKED && message->type != PROBE_DELIVERED)
 		return -EPROTO;
 	pthread_mutex_lock(&client->lock);
 	if (message->type == PROBE_READY) {
@@ -190,7 +213,10 @@ static int take_message(struct prober_client *client, const struct probe_message
 	} else {
 		/* A worker that answers is well: the next one that dies is followed at once. */
 		client->backoff_ms = BACKOFF_FIRST_MS;
-		settle(client, &message->checked);
+		if (message->type == PROBE_CHECKED)
+			settle(client, &message->checked);
+		else
+			settle_delivery(client, &message->delivered);
 	}
 	pthread_cond_broadcast(&client->changed);
 	pthread_mutex_unlock(&client->lock);
@@ -405,17 +431,31 @@ static bool wait_ready(struct prober_client *client, const struct timespec *dead
 	return client->stage == STAGE_READY;
 }
 
+static void write_question(const struct waiter *waiter, struct buf *buf)
+{
+	struct probe_message message = {.type = waiter->question != NULL ? PROBE_CHECK : PROBE_DELIVER};
+
+	if (waiter->question != NULL)
+		message.check = (struct probe_check){
+			.id = waiter->id, .timeout_ms = PROBER_TIMEOUT_MS, .spec = *waiter->question->spec};
+	else
+		message.deliver = (struct probe_deliver){.id = waiter->id,
+			.timeout_ms = PROBER_DELIVERY_MS,
+			.url = waiter->delivery->url,
+			.headers = waiter->delivery->headers,
+			.header_count = waiter->delivery->header_count,
+			.body = waiter->delivery->body};
+	probe_message_write(&message, buf);
+}
+
 /* The frame is written before the question is listed, and sent after. */
 static void send_question(struct prober_client *client, struct waiter *waiter)
 {
-	struct probe_message message = {.type = PROBE_CHECK};
 	CLEANUP(buf_drop) struct buf buf;
 	int fd = -1;
 
 	buf_init(&buf, PROBE_FRAME_LIMIT);
-	message.check = (struct probe_check){
-		.id = waiter->id, .timeout_ms = PROBER_TIMEOUT_MS, .spec = *waiter->question->spec};
-	probe_message_write(&message, &buf);
+	write_question(waiter, &buf);
 	pthread_mutex_lock(&client->writing);
 	pthread_mutex_lock(&client->lock);
 	fd = waiter->is_over ? -1 : client->fd;
@@ -460,13 +500,13 @@ static bool are_over(const struct waiter *waiters, size_t count)
 	return true;
 }
 
-static void ask_all(struct prober_client *client, struct waiter *waiters, size_t count)
+static void ask_all(struct prober_client *client, struct waiter *waiters, size_t count, int64_t wait_ms)
 {
 	struct timespec deadline;
 
 	for (size_t i = 0; i < count; i++)
 		send_question(client, &waiters[i]);
-	deadline = deadline_in(PROBER_TIMEOUT_MS + PROBER_SLACK_MS);
+	deadline = deadline_in(wait_ms + PROBER_SLACK_MS);
 	pthread_mutex_lock(&client->lock);
 	while (!are_over(waiters, count))
 		if (pthread_cond_timedwait(&client->changed, &client->lock, &deadline) != 0)
@@ -495,5 +535,27 @@ void prober_client_ask(struct prober_client *client, struct prober_question *que
 	}
 	pthread_mutex_unlock(&client->lock);
 	if (is_ready)
-		ask_all(client, waiters, count);
+		ask_all(client, waiters, count, PROBER_TIMEOUT_MS);
+}
+
+void prober_client_deliver(struct prober_client *client, struct prober_delivery *delivery)
+{
+	struct timespec deadline = deadline_in(PROBER_DELIVERY_MS);
+	struct waiter waiter = {.delivery = delivery};
+	bool is_ready = false;
+
+	answer_delivery(delivery, 0, client != NULL ? STR("the prober isn't running") : STR("there is no prober"));
+	if (client == NULL)
+		return;
+	pthread_mutex_lock(&client->lock);
+	is_ready = wait_ready(client, &deadline);
+	if (is_ready) {
+		answer_delivery(delivery, 0, STR("the prober doesn't answer"));
+		waiter.id = ++client->last_id;
+		waiter.next = client->waiters;
+		client->waiters = &waiter;
+	}
+	pthread_mutex_unlock(&client->lock);
+	if (is_ready)
+		ask_all(client, &waiter, 1, PROBER_DELIVERY_MS);
 }

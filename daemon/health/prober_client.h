@@ -4,7 +4,7 @@
  * has workers started, one at a time; one that dies is followed by another after a while that doubles. Questions are asked all at
  * once and answered within their time: a server that nobody could ask is unknown, which fails closed.
  *
- * Never called inside a transaction. May use agents and policy. prober_client_ask() from any thread.
+ * Never called inside a transaction. May use agents and policy. prober_client_ask() and prober_client_deliver() from any thread.
  */
 #ifndef ADMITD_DAEMON_HEALTH_PROBER_CLIENT_H
 #define ADMITD_DAEMON_HEALTH_PROBER_CLIENT_H
@@ -40,6 +40,22 @@ struct prober_question {
 
 /* Asks them all and waits. Always fills every answer. `client` NULL: there is no prober, and all are unknown. */
 void prober_client_ask(struct prober_client *client, struct prober_question *questions, size_t count);
+
+/* One webhook on its way. */
+enum { PROBER_DELIVERY_MS = 5000 };
+
+struct prober_delivery {
+	struct str url;
+	const struct str *headers; /* whole lines */
+	size_t header_count;
+	struct str body;
+
+	int status;                    /* out; of HTTP; 0: there was no answer */
+	char error[PROBER_ERROR_SIZE]; /* why there was none */
+};
+
+/* Has it posted and waits, at most PROBER_DELIVERY_MS twice and PROBER_SLACK_MS. Always fills the answer. `client` NULL: there is no prober. */
+void prober_client_deliver(struct prober_client *client, struct prober_delivery *delivery);
 
 struct prober_state {
 	bool is_running;
