@@ -36,6 +36,11 @@ void config_release(struct config *config)
 	config->audit.key_file = NULL;
 	free(config->audit.export_folder);
 	config->audit.export_folder = NULL;
+	free(config->webhooks.url);
+	config->webhooks.url = NULL;
+	free(config->webhooks.key_file);
+	config->webhooks.key_file = NULL;
+	release_list(&config->webhooks.events);
 	release_list(&config->audit.trust);
 	release_list(&config->hosts);
 	release_list(&config->roots);
@@ -219,6 +224,35 @@ static int set_audit(struct reading *reading, const char *name, const char *valu
 	return refuse(reading, "there is no setting %.60s in [audit]", name);
 }
 
+static int set_text(struct reading *reading, char **ret, const char *name, const char *value)
+{
+	if (*ret != NULL)
+		return refuse(reading, "%s is given twice", name);
+	*ret = strdup(value);
+	if (*ret == NULL)
+		reading->error = -ENOMEM;
+	return *ret != NULL;
+}
+
+static int set_webhooks(struct reading *reading, const char *name, const char *value)
+{
+	struct config_webhooks *webhooks = &reading->config->webhooks;
+	size_t first = webhooks->events.count;
+
+	if (strcmp(name, "url") == 0)
+		return set_text(reading, &webhooks->url, name, value);
+	if (strcmp(name, "key_file") == 0)
+		return set_path(reading, &webhooks->key_file, name, value);
+	if (strcmp(name, "events") != 0)
+		return refuse(reading, "there is no setting %.60s in [webhooks]", name);
+	if (!set_words(reading, &webhooks->events, value))
+		return 0;
+	for (size_t i = first; i < webhooks->events.count; i++)
+		if (strchr(webhooks->events.items[i], '.') == NULL)
+			return refuse(reading, "events are types such as hold.opened");
+	return 1;
+}
+
 /* libinih's handler: 1 is fine, 0 a fault of this line. */
 static int set(void *user, const char *section, const char *name, const char *value)
 {
@@ -230,6 +264,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 	(void)snprintf(key, sizeof(key), "%.30s.%.30s", section, name);
 	if (strcmp(section, "audit") == 0)
 		return set_audit(reading, name, value);
+	if (strcmp(section, "webhooks") == 0)
+		return set_webhooks(reading, name, value);
 	if (strcmp(key, "server.listen") == 0)
 		return set_listen(reading, value);
 	if (strcmp(key, "server.hosts") == 0)

@@ -11,6 +11,7 @@
  *	[events]   beat = 15                (seconds, 1 to 300)
  *	[audit]    key_file = /etc/admitd/audit.key      export_folder = /mnt/elsewhere/admitd      trust = (an older public key)
  *	           every_rows = 1000      every_seconds = 3600      keep_days = 400      (none: all rows stay)
+ *	[webhooks] url = https://ops.example/hook      events = hold.opened hold.cleared task.status      key_file = /etc/admitd/hook.key
  *
  * The file is read by libinih. What isn't known is a fault with its line, so that a typo can't pass silently. Prints nothing.
  */
@@ -51,6 +52,13 @@ struct config_audit {
 	unsigned keep_days;
 };
 
+/* Who is told of events. */
+struct config_webhooks {
+	char *url;                 /* owned; as it stands there; NULL: nobody */
+	struct config_list events; /* types; none: the usual */
+	char *key_file;            /* owned; signs them */
+};
+
 struct config {
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
@@ -66,6 +74,7 @@ struct config {
 	unsigned lease_seconds; /* 0: the file doesn't say it */
 	unsigned beat_seconds;  /* 0: the usual */
 	struct config_audit audit;
+	struct config_webhooks webhooks;
 };
 
 /* Where a file is wrong, and how. */

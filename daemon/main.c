@@ -24,6 +24,7 @@
 #include "daemon/main_first.h"
 #include "daemon/main_offline.h"
 #include "daemon/main_restore.h"
+#include "daemon/main_webhooks.h"
 #include "daemon/options.h"
 #include "daemon/store/store.h"
 #include "policy/cleanup.h"
@@ -48,6 +49,7 @@ struct admitd {
 	struct store *store;
 	struct lifecycle *lifecycle;
 	struct main_audit audit;
+	struct audit_key webhooks_key;
 	struct api api;
 	struct http_server *server;
 	unsigned char key[32];
@@ -154,6 +156,7 @@ static void events_came(void *arg, int64_t last_sequence)
 	audit_keeper_wake(atomic_load(&admitd->api.audit), last_sequence);
 	handoff_wait_wake(&admitd->api.waits);
 	events_wake(&admitd->api.events);
+	webhooks_wake(&admitd->api.webhooks, last_sequence);
 }
 
 static int open_store(struct admitd *admitd)
@@ -323,6 +326,9 @@ static int start(struct admitd *admitd)
 	if (r == 0)
 		r = start_events(admitd);
 	if (r == 0)
+		r = main_webhooks_start(&admitd->api.webhooks, &admitd->config, &admitd->webhooks_key,
+			admitd->lifecycle, admitd->confine.prober);
+	if (r == 0)
 		r = start_server(admitd);
 	return r == 0 ? tell_port(admitd) : r;
 }
@@ -363,6 +369,7 @@ static void stop(struct admitd *admitd)
 	events_stop(&admitd->api.events);
 	jobs_free(admitd->api.jobs);
 	prober_client_interrupt(admitd->confine.prober);
+	webhooks_stop(&admitd->api.webhooks);
 	lifecycle_free(admitd->lifecycle);
 	main_confine_end(&admitd->confine);
 	atomic_store(&admitd->api.audit, NULL);
@@ -373,6 +380,7 @@ static void stop(struct admitd *admitd)
 	config_release(&admitd->config);
 	buf_release(&admitd->catalog);
 	sodium_memzero(admitd->key, sizeof(admitd->key));
+	audit_key_wipe(&admitd->webhooks_key);
 }
 
 static int serve(struct admitd *admitd, const sigset_t *signals)
@@ -477,6 +485,8 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 
 	if (r == 0)
 		r = main_audit_load(&admitd->audit, &admitd->config, admitd->state);
+	if (r == 0)
+		r = main_webhooks_load(&admitd->webhooks_key, &admitd->config, admitd->state);
 	if (r == 0)
 		r = read_catalog(admitd);
 	if (r != 0)

@@ -22,9 +22,9 @@ static const char *key_fault(int result)
 	}
 }
 
-static int refuse_key(const char *name, int result)
+static int refuse_key(const char *room, const char *name, int result)
 {
-	log_line(LOG_LINE_ERROR, "audit", "the key %s: %s", name, key_fault(result));
+	log_line(LOG_LINE_ERROR, room, "the key %s: %s", name, key_fault(result));
 	return EXIT_FAILURE;
 }
 
@@ -38,20 +38,25 @@ static bool is_inside(const char *path, const char *folder)
 	return real != NULL && len != 0 && strncmp(real, real_folder, len) == 0 && real[len] == '/';
 }
 
-static int load_key(struct main_audit *audit, const char *path, const char *state)
+int main_audit_read_key(const char *room, const char *path, const char *state, struct audit_key *ret)
 {
 	int r = 0;
 
-	if (path == NULL)
-		return 0;
 	if (is_inside(path, state)) {
-		log_line(LOG_LINE_ERROR, "audit",
+		log_line(LOG_LINE_ERROR, room,
 			"the key %s lies in the state folder: who holds that could sign what he wrote; move it", path);
 		return EXIT_FAILURE;
 	}
-	r = audit_key_read(path, &audit->key);
-	if (r != 0)
-		return refuse_key(path, r);
+	r = audit_key_read(path, ret);
+	return r != 0 ? refuse_key(room, path, r) : 0;
+}
+
+static int load_key(struct main_audit *audit, const char *path, const char *state)
+{
+	int r = path != NULL ? main_audit_read_key("audit", path, state, &audit->key) : 0;
+
+	if (r != 0 || path == NULL)
+		return r;
 	audit->has_key = true;
 	(void)audit_trust_add(&audit->trust, &audit->key);
 	return 0;
@@ -67,9 +72,9 @@ int main_audit_load(struct main_audit *audit, const struct config *config, const
 		int found = audit_key_public(set->trust.items[i], &key);
 
 		if (found != 0)
-			r = refuse_key(set->trust.items[i], found);
+			r = refuse_key("audit", set->trust.items[i], found);
 		else if (!audit_trust_add(&audit->trust, &key))
-			r = refuse_key(set->trust.items[i], -ENOSPC);
+			r = refuse_key("audit", set->trust.items[i], -ENOSPC);
 	}
 	if (r == 0 && set->keep_days != 0 && set->export_folder == NULL) {
 		log_line(LOG_LINE_ERROR, "audit",

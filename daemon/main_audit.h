@@ -13,6 +13,8 @@ struct main_audit {
 	struct audit_keeper *keeper;
 };
 
+/* Reads a key that may not lie in the state folder. 0, or EXIT_FAILURE after a line of `room` that says why. */
+int main_audit_read_key(const char *room, const char *path, const char *state, struct audit_key *ret) MUST_USE;
 /* Reads the keys. 0, or EXIT_FAILURE after a line that says why. */
 int main_audit_load(struct main_audit *audit, const struct config *config, const char *state) MUST_USE;
 /* Starts the keeper. The same. */

@@ -72,7 +72,7 @@ static struct str text_of(const char *text)
 
 int main_confine_start(struct main_confine *confine, const struct config *config, const char *state)
 {
-	const char *const secret[] = {state, config->key_file, config->audit.key_file};
+	const char *const secret[] = {state, config->key_file, config->audit.key_file, config->webhooks.key_file};
 	char *paths[sizeof(secret) / sizeof(*secret)] = {NULL};
 	struct str hidden[sizeof(secret) / sizeof(*secret)];
 	size_t count = 0;

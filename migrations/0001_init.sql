@@ -65,6 +65,12 @@ CREATE TABLE health_retries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX health_retries_by_time ON health_retries (next_at);
 
+-- Up to which event webhooks were delivered: one row, once there is a receiver. Work in hand, no record.
+CREATE TABLE webhook_position (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	sequence INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE catalogs (
 	digest TEXT NOT NULL PRIMARY KEY,
 	bytes TEXT NOT NULL

@@ -15,6 +15,7 @@
 #include "daemon/http/metrics.h"
 #include "daemon/http/request.h"
 #include "daemon/http/router.h"
+#include "daemon/http/webhooks.h"
 #include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
@@ -31,6 +32,7 @@ struct api {
 	struct jobs *jobs; /* for long work */
 	_Atomic(struct audit_keeper *) audit;
 	struct events events;
+	struct webhooks webhooks;
 	struct prober_client *prober;  /* NULL: none */
 	const struct sandbox *sandbox; /* NULL: nothing was given up */
 	struct metrics metrics;

@@ -86,6 +86,21 @@ static void write_lifecycle(struct api *api, struct buf *out)
 		"Records of previews that could not be written: an alarm.", stats.previews_lost);
 }
 
+static void write_webhooks(struct api *api, struct buf *out)
+{
+	struct webhooks_stats stats;
+
+	webhooks_read(&api->webhooks, &stats);
+	if (!stats.is_on)
+		return;
+	metrics_write_one(
+		out, "admitd_webhooks_delivered_total", "counter", "Events that the receiver took.", stats.delivered);
+	metrics_write_one(
+		out, "admitd_webhooks_failed_total", "counter", "Attempts that are made again.", stats.failed);
+	metrics_write_one(out, "admitd_webhooks_lag_events", "gauge", "Events behind the last one that was delivered.",
+		stats.lag);
+}
+
 static void write_census(const struct lifecycle_census *census, struct buf *out)
 {
 	int64_t oldest = census->queue.ready_oldest_since;
@@ -127,6 +142,7 @@ static int get_metrics(void *ctx, struct http_request *request, struct http_repl
 	metrics_write(&api->metrics, &reply->body);
 	write_store(api, &reply->body);
 	write_lifecycle(api, &reply->body);
+	write_webhooks(api, &reply->body);
 	write_census(&census, &reply->body);
 	return 0;
 }

@@ -13,7 +13,7 @@ libhttp_la_LIBADD = liblog.la libpolicy.la $(MHD_LIBS) $(JANSSON_LIBS) $(SODIUM_
 noinst_LTLIBRARIES += libapi.la
 libapi_la_SOURCES = \
   %D%/accept.c %D%/accept.h %D%/actions.c %D%/actions.h %D%/api.c %D%/api.h %D%/api_audit.c %D%/api_backup.c %D%/api_call.c %D%/api_call.h %D%/api_catalog.c %D%/api_decisions.c \
-  %D%/api_events.c %D%/events.c %D%/events.h \
+  %D%/api_events.c %D%/events.c %D%/events.h %D%/webhooks.c %D%/webhooks.h \
   %D%/api_metrics.c %D%/metrics.c %D%/metrics.h %D%/api_stats.c \
   %D%/api_grants.c %D%/api_health.c %D%/api_job.c %D%/api_job.h %D%/api_list.c %D%/api_list.h %D%/api_packages.c %D%/api_projects.c %D%/api_runs.c %D%/api_servers.c \
   %D%/api_recovery.c %D%/api_service.c %D%/api_surfaces.c %D%/api_tasks.c %D%/api_tokens.c %D%/handoff_wait.c %D%/handoff_wait.h %D%/idempotency.c %D%/idempotency.h \

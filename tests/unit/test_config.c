@@ -100,6 +100,25 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[runs]\nlease_seconds =\n", 2, "1 to 3600");
 }
 
+static void who_gets_webhooks_is_read(void **state)
+{
+	static const char text[] =
+		"[webhooks]\nurl = http://127.0.0.1:8080/hook\nkey_file = /k\nevents = hold.opened task.status\n";
+	struct config *config = *state;
+	struct config_fault fault;
+
+	assert_int_equal(config_parse(config, text, sizeof(text) - 1, &fault), 0);
+	assert_string_equal(config->webhooks.url, "http://127.0.0.1:8080/hook");
+	assert_string_equal(config->webhooks.key_file, "/k");
+	assert_int_equal(config->webhooks.events.count, 2);
+	assert_string_equal(config->webhooks.events.items[1], "task.status");
+	refuses(config, "[webhooks]\nurl = https://ops.example/", 2, "twice");
+	config_release(config);
+	refuses(config, "[webhooks]\nkey_file = here", 2, "from the root");
+	refuses(config, "[webhooks]\nevents = holds", 2, "hold.opened");
+	refuses(config, "[webhooks]\nsecret = x", 2, "no setting");
+}
+
 static void what_is_given_twice_is_refused(void **state)
 {
 	refuses(*state, "[preview]\ndurable = no\ndurable = yes\n", 3, "twice");
@@ -252,6 +271,7 @@ int main(void)
 		TEST(every_setting_is_read),
 		TEST(what_is_not_known_is_refused_with_its_line),
 		TEST(a_value_that_makes_no_sense_is_refused_with_its_line),
+		TEST(who_gets_webhooks_is_read),
 		TEST(what_is_given_twice_is_refused),
 		TEST(only_the_first_fault_is_told),
 		TEST(a_line_that_the_parser_would_cut_is_refused),
