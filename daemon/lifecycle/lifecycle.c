@@ -346,6 +346,7 @@ void lifecycle_free(struct lifecycle *lifecycle)
 {
 	if (lifecycle == NULL)
 		return;
+	recheck_stop(lifecycle);
 	rejudge_stop(lifecycle);
 	lease_timer_stop(lifecycle);
 	due_timer_stop(lifecycle);
