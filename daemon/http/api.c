@@ -9,7 +9,13 @@
 #include "policy/cleanup.h"
 #include "policy/json_out.h"
 
-enum { TOUCH_EVERY_MS = 60 * 1000, SCOPE_CEILING = 1024 * 1024, TOUCH_ARENA_BYTES = 64 * 1024, ID_MAX = 64 };
+enum {
+	TOUCH_EVERY_MS = 60 * 1000,
+	SCOPE_CEILING = 1024 * 1024,
+	TOUCH_ARENA_BYTES = 64 * 1024,
+	TOUCHES_WAITING = 64,
+	ID_MAX = 64
+};
 
 static const struct http_routes *const tables[] = {
 	&api_service_routes,
@@ -124,9 +130,12 @@ int api_scope_json(struct http_request *request, struct str *ret_json)
 
 /* ---- tokens */
 
-/* A last use, written after the answer: nobody waits for it, and a lost one is no loss. */
+/* A last use, written after the answer: nobody waits for it, and a lost one is no loss. While the disk stands still every read would
+ * add one, and they wait where writes do: a few may.
+ */
 struct touch {
 	struct store_op op;
+	struct api *api;
 	struct arena arena;
 	char id[ID_MAX + 1];
 	int64_t at;
@@ -144,6 +153,7 @@ static void end_touch(struct store_op *op, int result)
 	struct touch *touch = op->arg;
 
 	(void)result;
+	atomic_fetch_sub(&touch->api->notes, 1);
 	arena_release(&touch->arena);
 	free(touch);
 }
@@ -154,9 +164,13 @@ static void note_use(struct api *api, const struct store_token *token, int64_t n
 
 	if (token->id.len > ID_MAX || now - token->last_used_at < TOUCH_EVERY_MS)
 		return;
-	touch = calloc(1, sizeof(*touch));
-	if (touch == NULL)
+	if (atomic_fetch_add(&api->notes, 1) < TOUCHES_WAITING)
+		touch = calloc(1, sizeof(*touch));
+	if (touch == NULL) {
+		atomic_fetch_sub(&api->notes, 1);
 		return;
+	}
+	touch->api = api;
 	arena_init(&touch->arena, TOUCH_ARENA_BYTES);
 	memcpy(touch->id, token->id.bytes, token->id.len);
 	touch->at = now;

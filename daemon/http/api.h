@@ -7,6 +7,8 @@
 #ifndef ADMITD_DAEMON_HTTP_API_H
 #define ADMITD_DAEMON_HTTP_API_H
 
+#include <stdatomic.h>
+
 #include "daemon/audit/audit_keeper.h"
 #include "daemon/http/auth.h"
 #include "daemon/http/events.h"
@@ -36,6 +38,7 @@ struct api {
 	struct prober_client *prober;  /* NULL: none */
 	const struct sandbox *sandbox; /* NULL: nothing was given up */
 	struct metrics metrics;
+	atomic_uint notes; /* of uses of tokens, that wait to be written */
 };
 
 /* All tables, for http_config; `*ret_count` of them. */

@@ -187,6 +187,7 @@ int api_call_begin(struct api_call *call, struct api *api, struct http_request *
 		.arena = &call->arena,
 		.done = end_call,
 		.arg = call,
+		.refusal.revision = -1,
 	};
 	/* What PUT and DELETE do again is the same anyway. */
 	r = request->method == HTTP_POST && !call->is_dry ? take_key(call, reply) : 0;

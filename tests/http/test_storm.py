@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """16 clients at once on the same few projects, tasks and packages, doing what comes to mind; afterwards every invariant of chapter 6.2 is
 looked at, over HTTP and in a copy of the SQLite file. 2000 operations; 10 000 with ADMITD_SLOW=1. ADMITD_SEED walks other ways. Speaks TAP."""
+import contextlib
 import os
 import random
+import sqlite3
 import sys
 import threading
 import time
@@ -19,6 +21,8 @@ CLIENTS = 16
 OPERATIONS = 10000 if os.environ.get("ADMITD_SLOW") == "1" else 2000
 SEED = int(os.environ.get("ADMITD_SEED", "1"))
 PROJECTS, TASKS = 2, 5
+READS_MEANWHILE = 1100      # more than operations may wait
+READS_AFTER = 100           # time for a write to come in
 MAY_REFUSE = (403, 404, 409, 412, 422)      # what a client may be told that did not look first
 WEIGHTS = {"plan": 6, "approve": 10, "grant": 14, "grant_project": 6, "hand_off": 8, "hand_off_next": 8, "hand_off_any": 6, "outcome": 22,
            "health": 3, "root": 2, "preview": 3, "heartbeat": 3, "changes": 1.5, "reject": 0.5, "cancel": 0.5, "cancel_package": 2, "retry": 5,
@@ -325,6 +329,31 @@ def a_store_that_was_tampered_with_is_found_out(daemon):
             else:
                 raise Failed("nobody found: " + change)
     daemon.start()
+
+
+@scene
+def reads_leave_room_for_writes_while_the_disk_stands_still(daemon):
+    """A token's use is noted after its answers, and its notes wait like every write: there must not be one for each read."""
+    world = daemon.world()
+    reader = daemon.client("reader", "planner")
+    with contextlib.closing(sqlite3.connect(os.path.join(daemon.state, "admitd.db"), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(READS_MEANWHILE):
+            reader.get("/v1/session").must(200)
+        answers = []
+        writer = threading.Thread(target=lambda: answers.append(daemon.operator.put("/v1/projects/" + world.id, {"name": "Later"})))
+        writer.start()
+        for _ in range(READS_AFTER):
+            reader.get("/v1/session").must(200)
+        equal(answers, [], "answers while nothing can be written")
+        other.execute("ROLLBACK")
+        writer.join()
+    answers[0].must(200)
+    daemon.wait_until(lambda: used(daemon, reader), "the note of its use")
+
+
+def used(daemon, client):
+    return next(item for item in daemon.admin.get("/v1/tokens?limit=500").must(200)["items"] if item["id"] == client.id)["lastUsedAt"]
 
 
 @scene

@@ -12,6 +12,7 @@ import compare_state
 from compare_state import Difference, NeverCame
 from judge import changed_catalog
 from lifecycle import World
+from tap import Failed
 from walk_ops import PROJECTS
 
 PRINCIPALS = {"planner": "planner-service", "planner2": "other-planner", "approver": "approver-1",
@@ -19,7 +20,6 @@ PRINCIPALS = {"planner": "planner-service", "planner2": "other-planner", "approv
 SOON_S = 0.3                # what ends "soon" ends after so long
 MARGIN_S = 0.06             # nothing is started so shortly before an end
 LEASE_S = 1                 # of random_walk.py's configuration
-WAIT_S = 20                 # for an end that never comes
 
 
 class Skipped(Exception):
@@ -140,10 +140,14 @@ class Episode:
         return any(row["mcpId"] == operation["mcp"] and row["expired"] for row in rows)
 
     def wait_for_end(self, operation):
-        deadline = time.monotonic() + WAIT_S
-        while not self.shows_end(operation):
-            if time.monotonic() > deadline:
-                raise NeverCame("%r never came" % operation)
+        self.wait_until(lambda: self.shows_end(operation), "%r" % operation)
+
+    def wait_until(self, condition, what):
+        """For what the daemon does by itself."""
+        try:
+            self.daemon.wait_until(condition, what)
+        except Failed as fault:
+            raise NeverCame(str(fault)) from None
 
     # ---- helpers
 
@@ -244,12 +248,10 @@ class Episode:
         default = self.default_catalog
         body = dict(default, mcps=changed_catalog(default["mcps"], operation["name"]))
         self.send("admin", "PUT", "/v1/catalog", body, verdict)
-        deadline = time.monotonic() + WAIT_S
         for task in self.world.tasks.values():
             path = "/v1/tasks/" + self.id_of_task(task.name)
-            while any(item.get("rejudging") for item in self.get(path)["packages"]):
-                if time.monotonic() > deadline:
-                    raise NeverCame("the packages of %s are rejudged for ever" % task.name)
+            self.wait_until(lambda path=path: not any(item.get("rejudging") for item in self.get(path)["packages"]),
+                            "the packages of %s to be judged anew" % task.name)
         return {"everything": True}
 
     # ---- plans
