@@ -15,6 +15,7 @@
 
 #include "daemon/http/conn.h"
 #include "daemon/http/gate.h"
+#include "daemon/http/listener.h"
 #include "daemon/http/request.h"
 #include "daemon/http/server.h"
 #include "daemon/http/stream.h"
@@ -30,8 +31,7 @@ struct http_server {
 	struct auth_budget *budget;
 	struct conn_list conns;
 	void *library;
-	int listen_fd;
-	uint16_t port;
+	struct listener listener;
 	bool head_is_known; /* the library is the version whose buffer gate_is_plain() knows */
 	void (*suspend)(void *wire);
 	void (*resume)(void *wire);

@@ -21,6 +21,7 @@ enum {
 	FAREWELL_MS = 2000, /* how long stopping waits for answers that are on their way */
 	ANSWER_STEP = 64 * 1024,
 	STREAM_BLOCK = 4 * 1024,
+	IN_FLIGHT = 512, /* accepted and not yet counted: the library must not close what our own limit let in */
 };
 
 /* ---- answers */
@@ -352,7 +353,24 @@ static void on_connection(
 	} else if (*context) {
 		conn_remove(&server->conns, *context);
 		*context = NULL;
+		listener_tell_room(&server->listener);
 	}
+}
+
+/* ---- what the listener asks */
+
+static void give_connection(void *cls, int fd, const struct sockaddr *peer, socklen_t peer_len)
+{
+	struct http_server *server = cls;
+
+	(void)MHD_add_connection(server->library, fd, peer, peer_len); /* closes it where it can't */
+}
+
+static bool has_room(void *cls)
+{
+	struct http_server *server = cls;
+
+	return conn_count(&server->conns) < server->limits.connections;
 }
 
 /* Leaves escapes as they are: targets are decoded by the router, one segment at a time. */
@@ -367,23 +385,22 @@ static size_t keep_escapes(void *cls, struct MHD_Connection *wire, char *text)
 
 static int start_library(struct http_server *server)
 {
-	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+	unsigned flags =
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET;
 
-	server->library = MHD_start_daemon(flags, 0, NULL, NULL, on_call, server, MHD_OPTION_LISTEN_SOCKET,
-		(MHD_socket)server->listen_fd, MHD_OPTION_THREAD_POOL_SIZE, server->limits.threads,
-		MHD_OPTION_CONNECTION_LIMIT, server->limits.connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 0,
-		MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-		MHD_OPTION_END);
+	server->library = MHD_start_daemon(flags, 0, NULL, NULL, on_call, server, MHD_OPTION_THREAD_POOL_SIZE,
+		server->limits.threads, MHD_OPTION_CONNECTION_LIMIT, server->limits.connections + IN_FLIGHT,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+		MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+		MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
 	return server->library ? 0 : errno ? -errno : -ENOMEM;
 }
 
 static void free_server(struct http_server *server)
 {
 	conn_list_release(&server->conns);
-	if (server->listen_fd >= 0)
-		(void)close(server->listen_fd);
+	listener_release(&server->listener);
 	gate_hosts_free(server->hosts);
 	auth_budget_free(server->budget);
 	(void)pthread_mutex_destroy(&server->streams_lock);
@@ -398,7 +415,7 @@ static struct http_server *new_server(const struct http_config *config)
 		return NULL;
 	server->config = *config;
 	server->limits = server_limits(&config->limits);
-	server->listen_fd = -1;
+	listener_init(&server->listener, give_connection, has_room, server);
 	(void)pthread_mutex_init(&server->streams_lock, NULL);
 	server->suspend = suspend;
 	server->resume = resume;
@@ -413,18 +430,23 @@ static struct http_server *new_server(const struct http_config *config)
 
 static int start_parts(struct http_server *server, const char *address)
 {
-	int result = server_listen(server, address);
+	int result = listener_open(&server->listener, address, server->config.port);
 
 	if (result)
 		return result;
-	server->hosts = gate_hosts_new(
-		server->config.hosts, server->config.hosts_count, address, server->port, server->config.scheme);
+	server->hosts = gate_hosts_new(server->config.hosts, server->config.hosts_count, address, server->listener.port,
+		server->config.scheme);
 	if (!server->hosts)
 		return -ENOMEM;
 	result = server_start_sweeper(server);
 	if (result)
 		return result;
 	result = start_library(server);
+	if (!result) {
+		result = listener_start(&server->listener);
+		if (result)
+			MHD_stop_daemon(server->library);
+	}
 	if (result)
 		server_end_sweeper(server);
 	return result;
@@ -455,7 +477,7 @@ int http_server_start(const struct http_config *config, struct http_server **ret
 
 uint16_t http_server_port(const struct http_server *server)
 {
-	return server->port;
+	return server->listener.port;
 }
 
 /* ---- ending */
@@ -470,9 +492,7 @@ void http_server_quiesce(struct http_server *server)
 	(void)pthread_mutex_unlock(&server->lock);
 	if (was_quiet)
 		return;
-	/* The descriptor stays open until the threads are gone; what matters now is that nobody gets in. */
-	(void)MHD_quiesce_daemon(server->library);
-	(void)shutdown(server->listen_fd, SHUT_RDWR);
+	listener_close(&server->listener);
 	http_stream_close_all(server);
 }
 

@@ -1,13 +1,10 @@
-/* What the server consists of beside the library: its limits, its socket and its sweeper. */
+/* What the server consists of beside the library: its limits and its sweeper. */
 #include "daemon/http/server_parts.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, SWEEP_MOST_MS = 500 };
+enum { SWEEP_MOST_MS = 500 };
 
 /* ---- limits */
 
@@ -35,52 +32,6 @@ struct http_limits server_limits(const struct http_limits *given)
 	if (limits.threads < 2)
 		limits.threads = cores > 2 ? (unsigned)cores : 2;
 	return limits;
-}
-
-/* ---- the socket */
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static int parse_address(const char *text, uint16_t port, union address *ret, socklen_t *ret_len)
-{
-	memset(ret, 0, sizeof(*ret));
-	if (inet_pton(AF_INET, text, &ret->v4.sin_addr) == 1) {
-		ret->v4.sin_family = AF_INET;
-		ret->v4.sin_port = htons(port);
-		*ret_len = sizeof(ret->v4);
-		return 0;
-	}
-	if (inet_pton(AF_INET6, text, &ret->v6.sin6_addr) == 1) {
-		ret->v6.sin6_family = AF_INET6;
-		ret->v6.sin6_port = htons(port);
-		*ret_len = sizeof(ret->v6);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-int server_listen(struct http_server *server, const char *address_text)
-{
-	union address address;
-	socklen_t len;
-	int one = 1;
-	int result = parse_address(address_text, server->config.port, &address, &len);
-
-	if (result)
-		return result;
-	server->listen_fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (server->listen_fd < 0)
-		return -errno;
-	(void)setsockopt(server->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(server->listen_fd, &address.any, len) || listen(server->listen_fd, BACKLOG) ||
-		getsockname(server->listen_fd, &address.any, &len))
-		return -errno;
-	server->port = ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
-	return 0;
 }
 
 /* ---- the sweeper */

@@ -1,4 +1,4 @@
-/* server_parts.h - what the server consists of beside the library: its limits, its socket and its sweeper.
+/* server_parts.h - what the server consists of beside the library: its limits and its sweeper.
  *
  * Used by server.c only.
  */
@@ -11,9 +11,6 @@ enum { SERVER_SWEEP_LEAST_MS = 5 };
 
 /* The limits as given, with the values of chapter 4.1 where a 0 stands. */
 struct http_limits server_limits(const struct http_limits *given);
-
-/* Binds and listens at a numeric address: fills listen_fd and port. -errno, -EINVAL for no address. */
-int server_listen(struct http_server *server, const char *address_text) MUST_USE;
 
 /* Waits for `changed` under the lock; true if the time was over. */
 bool server_wait_until(struct http_server *server, uint64_t until_ms);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How connections live and end: keep-alive, pipelining, deadlines, sleepers, stopping (chapters 3.2 and 4.1). Speaks TAP."""
 import os
+import socket
 import sys
 import threading
 
@@ -8,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), os.
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from tap import check, equal, run, test  # noqa: E402
-from wire import server  # noqa: E402
+from wire import TIMEOUT_S, server  # noqa: E402
 
 JSON = b'{"server":"a","tool":"b","reason":"' + b"x" * 4000 + b'"}'
 SECRET = "planner"
@@ -204,6 +205,50 @@ def after_quiescing_new_work_is_refused_and_sleepers_are_answered(_):
         check(refused, "it still listens")
         running.tell("release")
         equal(asleep.response().status, 200)
+
+
+def connect_until_refused(port, begun):
+    """Connects and leaves, again and again, while anybody listens."""
+    count = 0
+    try:
+        while True:
+            socket.create_connection(("127.0.0.1", port), TIMEOUT_S).close()
+            count += 1
+            if count == 5:
+                begun.set()
+    except ConnectionError:
+        begun.set()
+
+
+@test
+def quiescing_in_a_storm_of_connects_refuses_them_and_does_not_abort(_):
+    for _ in range(10):
+        with server() as running:
+            begun = threading.Event()
+            clients = [threading.Thread(target=connect_until_refused, args=(running.port, begun)) for _ in range(3)]
+            for client in clients:
+                client.start()
+            begun.wait()
+            equal(running.ask("quiesce"), ["quiet"])
+            for client in clients:
+                client.join()
+            equal(running.stop(), 0)
+
+
+@test
+def at_the_limit_clients_wait_for_their_turn(_):
+    with server("connections=10") as running:
+        full = []
+        for number in range(10):  # one by one: near the limit an idle one would have to go
+            full.append(running.wire().request("POST /v1/hold HTTP/1.1", body=b"{}"))
+            running.wait_for(lambda connections, sleepers, size, number=number: sleepers == number + 1)
+        late = running.wire().request("GET /v1/open HTTP/1.1")
+        equal(running.figures()[0], 10)
+        running.tell("release")
+        for wire in full:
+            equal(wire.response().status, 200)
+            wire.socket.close()
+        equal(late.response().status, 200)
 
 
 @test
