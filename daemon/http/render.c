@@ -33,10 +33,5 @@ void render_json(const char *key, struct str json, struct json_out *out)
 void render_state(const struct lifecycle_state *state, struct json_out *out)
 {
 	json_out_key(out, "operatorState");
-	json_out_begin_object(out);
-	json_out_member_text(out, "key", operator_key_name(state->key));
-	json_out_member_text(out, "tone", operator_key_tone(state->key));
-	json_out_member_str(out, "headline", state->words.headline);
-	json_out_member_str(out, "body", state->words.body);
-	json_out_end_object(out);
+	lifecycle_state_write(state, out);
 }

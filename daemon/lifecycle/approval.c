@@ -70,12 +70,7 @@ static void write_package(struct json_out *out, const struct lifecycle_judged *j
 	write_compared(out, judged);
 	json_out_member_raw(out, "changedInputs", judged->changed_inputs);
 	json_out_key(out, "operatorState");
-	json_out_begin_object(out);
-	json_out_member_text(out, "key", operator_key_name(judged->state.key));
-	json_out_member_text(out, "tone", operator_key_tone(judged->state.key));
-	json_out_member_str(out, "headline", judged->state.words.headline);
-	json_out_member_str(out, "body", judged->state.words.body);
-	json_out_end_object(out);
+	lifecycle_state_write(&judged->state, out);
 	json_out_member_bool(out, "retryable", judged->retryable);
 	json_out_member_raw(out, "aggregate", judged->aggregate);
 	json_out_end_object(out);

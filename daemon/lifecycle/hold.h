@@ -58,6 +58,9 @@ struct lifecycle_state {
 	struct words words;
 };
 
+/* One JSON object: key, tone, sign, headline, body. */
+void lifecycle_state_write(const struct lifecycle_state *state, struct json_out *out);
+
 enum lifecycle_role {
 	LIFECYCLE_APPROVER = 1,
 	LIFECYCLE_OPERATOR = 2,
