@@ -286,6 +286,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_path(reading, &reading->config->key_file, "key_file", value);
 	if (strcmp(key, "runs.lease_seconds") == 0)
 		return set_seconds(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
+	if (strcmp(key, "health.max_age_seconds") == 0)
+		return set_seconds(reading, &reading->config->health_age_seconds, CONFIG_HEALTH_AGE_MAX, name, value);
 	if (strcmp(key, "events.beat") == 0)
 		return set_seconds(reading, &reading->config->beat_seconds, CONFIG_BEAT_MAX, name, value);
 	if (section[0] == '\0')

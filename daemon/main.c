@@ -185,6 +185,7 @@ static int start_lifecycle(struct admitd *admitd)
 		.allow_self_approval = admitd->config.allow_self_approval,
 		.durable_previews = admitd->config.durable_previews,
 		.lease_ms = admitd->config.lease_seconds * INT64_C(1000),
+		.max_age_ms = admitd->config.health_age_seconds * INT64_C(1000),
 		.prober = admitd->confine.prober,
 		.seal_key = admitd->confine.has_seal_key ? &admitd->confine.seal_key : NULL,
 		.keeps_time = admitd->options.command == OPTIONS_SERVE,

@@ -75,6 +75,12 @@ class Handler(BaseHTTPRequestHandler):
         wanted = self.headers.get("Mcp-Session-Id") == "session-1" and self.headers.get("MCP-Protocol-Version") == "2025-11-25"
         return self.answer_good(message) if wanted else self.reply(400)
 
+    def answer_meddles(self, message):
+        """Does something to the daemon that asks, before it answers."""
+        if message["method"] == "initialize":
+            self.fake.meddle()
+        return self.answer_good(message)
+
     def answer_events(self, message):
         """A stream of events that stays open behind the answer."""
         self.send_response(200)
@@ -121,6 +127,7 @@ class FakeServer:
         self.methods = collections.defaultdict(list)
         self.down = set()
         self.token = ""
+        self.meddle = lambda: None
         self.ended = threading.Event()
         self.http = Server(("127.0.0.1", 0), Handler)
         self.http.fake = self

@@ -548,6 +548,57 @@ def the_schema_says_what_the_daemon_takes(daemon):
             check((status in (200, 201)) == is_good, "the daemon on %r: %d" % (spec, status))
 
 
+# ---- what changes between the look and the decision
+
+
+class Meddler:
+    """Changes the server whenever it is looked at for a decision, and answers when what the daemon then saw is too old for it."""
+
+    def __init__(self, daemon, rounds):
+        self.servers = Servers(daemon)
+        self.rounds = rounds
+        self.number = 0
+        self.is_busy = False
+        self.put()
+        self.wait_until_old()
+        HTTP.meddle = self.meddle
+
+    def put(self):
+        self.number += 1
+        self.servers.put({"transport": "http", "url": HTTP.url("meddles/%d" % self.number)})
+
+    def wait_until_old(self):
+        daemon = self.servers.daemon
+        daemon.wait_until(lambda: self.servers.row()["checkedAt"] < rfc3339(-1.05), "a row that is a second old")
+
+    def meddle(self):
+        if self.is_busy or self.rounds == 0:
+            return
+        self.is_busy = True
+        self.rounds -= 1
+        self.put()
+        self.wait_until_old()
+        self.is_busy = False
+
+
+@scene
+def a_server_that_changes_under_every_look_is_told_and_twice_is_borne(_):
+    with running(config() + "[health]\nmax_age_seconds = 1\n") as daemon:
+        for rounds, status in ((2, 200), (3, 409)):
+            meddler = Meddler(daemon, rounds)
+            world = meddler.servers.world
+            world.submit(needs_github())
+            preview = "/v1/tasks/%s/preview" % world.task_id()
+            answer = daemon.planner.post(preview).must(status)
+            equal(meddler.rounds, 0, "rounds left")
+            HTTP.meddle = lambda: None
+            if status == 409:
+                is_problem(answer, 409, "inputs_changed")
+                equal(answer.headers["retry-after"], "0")
+                equal(world.task()["packages"][0].get("lastDecision"), None, "what was written")
+                daemon.planner.post(preview).must(200)
+
+
 @contextlib.contextmanager
 def configured():
     write_key()

@@ -58,7 +58,7 @@ static void every_setting_is_read(void **state)
 		"; a comment\n[server]\nlisten = [::1]:0\nhosts = a.example, b.example:443\nhosts = c.example\n"
 		"[store]\nstate = /srv/a b\n[roots]\nallow = /srv/one\nallow = /srv/two\n"
 		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n[events]\nbeat = 30\n[runs]\nlease_seconds = "
-		"3600\n";
+		"3600\n[health]\nmax_age_seconds = 300\n";
 	struct config *config = *state;
 	struct config_fault fault;
 
@@ -73,6 +73,7 @@ static void every_setting_is_read(void **state)
 	assert_true(config->allow_self_approval && config->durable_previews);
 	assert_int_equal(config->beat_seconds, 30);
 	assert_int_equal(config->lease_seconds, 3600);
+	assert_int_equal(config->health_age_seconds, 300);
 }
 
 static void what_is_not_known_is_refused_with_its_line(void **state)
@@ -98,6 +99,8 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[runs]\nlease_seconds = 99999999999999999999\n", 2, "1 to 3600");
 	refuses(*state, "[runs]\nlease_seconds = 1.5\n", 2, "1 to 3600");
 	refuses(*state, "[runs]\nlease_seconds =\n", 2, "1 to 3600");
+	refuses(*state, "[health]\nmax_age_seconds = 0\n", 2, "1 to 300");
+	refuses(*state, "[health]\nmax_age_seconds = 301\n", 2, "1 to 300");
 }
 
 static void who_gets_webhooks_is_read(void **state)
