@@ -343,6 +343,7 @@ static void block_signals(sigset_t *ret)
 	(void)sigaddset(ret, SIGHUP);
 	(void)pthread_sigmask(SIG_BLOCK, ret, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: a refusal, not the end */
 }
 
 static void wait_for_end(const sigset_t *signals)
