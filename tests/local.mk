@@ -118,11 +118,15 @@ endif
 # ---- end of redactor
 
 # ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
-check_PROGRAMS += fuzz_catalog fuzz_package fuzz_redact
+check_PROGRAMS += fuzz_catalog fuzz_json_edit fuzz_package fuzz_redact
 fuzz_catalog_SOURCES = %D%/fuzz/fuzz_catalog.c
 fuzz_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_catalog_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_catalog_LDADD = libpolicy.la
+fuzz_json_edit_SOURCES = %D%/fuzz/fuzz_json_edit.c
+fuzz_json_edit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_json_edit_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_json_edit_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
 fuzz_package_SOURCES = %D%/fuzz/fuzz_package.c
 fuzz_package_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_package_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -133,6 +137,7 @@ fuzz_redact_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_redact_LDADD = libpolicy.la
 if !FUZZING
 fuzz_catalog_SOURCES += %D%/fuzz/fuzz_replay.c
+fuzz_json_edit_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_package_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_redact_SOURCES += %D%/fuzz/fuzz_replay.c
 endif
@@ -288,3 +293,12 @@ EXTRA_DIST += %D%/http/test_metrics.py %D%/cli/test_watch.py
 TESTS += %D%/http/test_openapi.py %D%/http/test_schema.py
 EXTRA_DIST += %D%/http/openapi.py %D%/http/test_openapi.py %D%/http/test_schema.py %D%/lib/schema.py
 # ---- end of the description of the API
+# ---- register and import: other people's files
+if HAVE_CMOCKA
+check_PROGRAMS += test_json_edit
+TESTS += test_json_edit
+test_json_edit_SOURCES = tests/unit/test_json_edit.c
+test_json_edit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_json_edit_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+# ---- end of register and import
