@@ -2,7 +2,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/grant_make.h"
-#include "daemon/lifecycle/judged.h"
+#include "daemon/lifecycle/self_approval.h"
 #include "policy/cleanup.h"
 
 /* What one try works on. */
@@ -96,49 +96,14 @@ static int check_revision(struct granting *granting)
 
 /* ---- no one allows a project what his own open plan asks for (4.1) */
 
-static int asks_for_it(struct granting *granting, const struct store_package *row, bool *ret)
-{
-	struct subject subject = {0};
-	struct precedence_set requested = grant_make_view(&granting->requested);
-	int r = subject_of_row(&granting->world, row, &subject);
-
-	*ret = false;
-	for (size_t i = 0; r == 0 && i < subject.asked_count; i++)
-		*ret = *ret || precedence_set_has(&requested, subject.asked[i]);
-	return r;
-}
-
-static bool is_open(enum store_task_status status)
-{
-	return status != STORE_TASK_COMPLETED && status != STORE_TASK_CANCELLED && status != STORE_TASK_REJECTED;
-}
-
 static int check_actor(struct granting *granting)
 {
-	struct world *world = &granting->world;
-	struct store_package_list packages = {0};
-	struct store_task task = {0};
-	bool is_own = false;
-	int r = world->lifecycle->allow_self_approval
-		? 0
-		: call_store_result(store_package_list_unfinished(world->tx, world->project.id, &packages));
+	struct precedence_set own = {0};
+	int r = self_approval_reads(&granting->world, &own);
 
-	for (size_t i = 0; r == 0 && i < packages.count; i++) {
-		const struct store_package *row = &packages.items[i];
-		bool asks = false;
-
-		if (!is_open(row->task_status))
-			continue;
-		if (task.id.bytes == NULL || !str_equal(task.id, row->task)) {
-			r = call_store_result(store_task_find(world->tx, row->task, &task));
-			if (r == 0)
-				r = judged_is_contributor(world, &task, &is_own);
-		}
-		if (r == 0 && is_own)
-			r = asks_for_it(granting, row, &asks);
-		if (r == 0 && asks)
+	for (size_t i = 0; r == 0 && i < granting->requested.count; i++)
+		if (precedence_set_has(&own, granting->requested.items[i]))
 			return LIFECYCLE_SELF_APPROVAL;
-	}
 	return r;
 }
 

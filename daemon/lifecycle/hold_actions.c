@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "daemon/lifecycle/hold_make.h"
+#include "daemon/lifecycle/self_approval.h"
 
 enum { ACTION_LIMIT = 8 };
 
@@ -12,6 +13,7 @@ struct maker {
 	struct lifecycle_action_list *list;
 	const struct str *asked; /* every bounded read of the package */
 	size_t asked_count;
+	bool asks_for_own; /* one of them is what an open plan of the actor asks for */
 };
 
 static const struct lifecycle_action_body no_body = {.expected_revision = -1, .root_revision = -1, .plan_revision = -1};
@@ -43,7 +45,7 @@ static int add_approval(struct maker *maker, enum action_id id)
 	action->body.expected_revision = is_once ? facts->package_revision : facts->project_revision;
 	action->body.root_revision = facts->root_revision;
 	action->takes_reason = action->takes_expiry = true;
-	action->is_self_approval = maker->context->is_self_approval;
+	action->is_self_approval = is_once ? maker->context->is_self_approval : maker->asks_for_own;
 	return r;
 }
 
@@ -121,6 +123,18 @@ static int add_grant_actions(struct maker *maker)
 	return r;
 }
 
+/* Only an approval asks who sent what. */
+static int find_own(struct maker *maker)
+{
+	const struct subject *subject = &maker->verdict->subject;
+	struct precedence_set own = {0};
+	int r = maker->hold->kind == HOLD_NEEDS_GRANT ? self_approval_reads(maker->world, &own) : 0;
+
+	for (size_t i = 0; r == 0 && i < subject->asked_count; i++)
+		maker->asks_for_own = maker->asks_for_own || precedence_set_has(&own, subject->asked[i]);
+	return r;
+}
+
 static int name_asked(struct maker *maker)
 {
 	const struct subject *subject = &maker->verdict->subject;
@@ -132,7 +146,7 @@ static int name_asked(struct maker *maker)
 		names[i] = subject->asked[i]->name;
 	maker->asked = names;
 	maker->asked_count = subject->asked_count;
-	return 0;
+	return find_own(maker);
 }
 
 int hold_actions(struct world *world, const struct verdict *verdict, const struct lifecycle_hold *hold,

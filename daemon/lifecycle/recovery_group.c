@@ -3,6 +3,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/hold_make.h"
 #include "daemon/lifecycle/recovery_make.h"
+#include "daemon/lifecycle/self_approval.h"
 
 /* ---- who waits in a project */
 
@@ -202,31 +203,35 @@ static bool is_in(const struct catalog_capability *const *items, size_t count, c
 }
 
 /* What all of the cause ask for, in the order in which they wait. */
-static int merge_asked(const struct recovery_world *place, struct str key, struct lifecycle_action_body *body)
+static int merge_asked(struct recovery_world *place, struct str key, struct lifecycle_action *action)
 {
-	const struct world *world = &place->world;
+	struct world *world = &place->world;
 	size_t limit = world->catalog->capability_count;
 	const struct catalog_capability **all = arena_array(world->arena, limit, sizeof(struct catalog_capability *));
 	struct str *names = ARENA_ARRAY(world->arena, limit, struct str);
+	struct precedence_set own = {0};
 	size_t count = 0;
+	int r = all != NULL && names != NULL ? self_approval_reads(world, &own) : -ENOMEM;
 
-	if (all == NULL || names == NULL)
-		return -ENOMEM;
+	if (r != 0)
+		return r;
 	for (size_t i = 0; i < place->member_count; i++) {
 		const struct recovery_member *member = &place->members[i];
 
 		for (size_t k = 0; str_equal(member->cause, key) && k < member->subject.asked_count; k++)
 			if (!is_in(all, count, member->subject.asked[k])) {
+				action->is_self_approval =
+					action->is_self_approval || precedence_set_has(&own, member->subject.asked[k]);
 				names[count] = member->subject.asked[k]->name;
 				all[count++] = member->subject.asked[k];
 			}
 	}
-	body->capabilities = names;
-	body->capability_count = count;
+	action->body.capabilities = names;
+	action->body.capability_count = count;
 	return 0;
 }
 
-static int make_cause(const struct recovery_world *place, struct str key, size_t count,
+static int make_cause(struct recovery_world *place, struct str key, size_t count,
 	const struct lifecycle_recovery_item *item, struct lifecycle_cause *ret)
 {
 	const struct world *world = &place->world;
@@ -246,7 +251,7 @@ static int make_cause(const struct recovery_world *place, struct str key, size_t
 		return 0;
 	ret->actions.items[0] = *action;
 	ret->actions.count = 1;
-	return id == ACTION_APPROVE_ALWAYS ? merge_asked(place, key, &ret->actions.items[0].body) : 0;
+	return id == ACTION_APPROVE_ALWAYS ? merge_asked(place, key, &ret->actions.items[0]) : 0;
 }
 
 int recovery_find_cause(struct recovering *work, struct recovery_world *place, struct lifecycle_recovery_item *item)

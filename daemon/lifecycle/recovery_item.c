@@ -132,6 +132,7 @@ static int add_freeing(
 		if (known->id != action->id || known->target != action->target ||
 			!str_equal(known->target_id, action->target_id) || !str_equal(known->mcp_id, action->mcp_id))
 			continue;
+		known->is_self_approval = known->is_self_approval || action->is_self_approval;
 		return merge_capabilities(work->reader->arena, &known->body, &action->body);
 	}
 	item->actions.items[item->actions.count++] = *action;

@@ -74,6 +74,8 @@ int world_reread(struct world *world)
 		return r == STORE_ABSENT ? LIFECYCLE_NOT_FOUND : call_store_result(r);
 	world->has_root = world->project.root_revision > 0 && world->project.root_path.bytes != NULL;
 	world->has_package_grants = false;
+	world->has_own_reads = false;
+	world->own_reads = (struct precedence_set){0};
 	r = read_project_grant(world);
 	if (r == 0)
 		r = call_store_result(store_health_list(world->tx, world->project.id, &world->health));

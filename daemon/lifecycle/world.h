@@ -39,6 +39,8 @@ struct world {
 	struct store_server_list servers;
 	bool has_package_grants;
 	struct store_grant_list package_grants; /* of all unfinished packages, by package id */
+	bool has_own_reads;
+	struct precedence_set own_reads; /* self_approval_reads() */
 	struct world_holder *holders;
 	struct world *next; /* of a list that a handoff of several projects keeps */
 };

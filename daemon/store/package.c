@@ -185,6 +185,20 @@ int store_package_list_unfinished(struct store_tx *tx, struct str project, struc
 	return all(&query, ret);
 }
 
+int store_package_list_of_contributor(
+	struct store_tx *tx, struct str project, struct str principal, struct store_package_list *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		PACKAGE FROM_PACKAGES " WHERE p.project_id = ? AND p.\"end\" IS NULL AND t.status IN ('proposed', "
+				      "'approved', 'changes_requested', 'failed') AND EXISTS (SELECT 1 FROM "
+				      "json_each(t.contributors_json) AS c WHERE c.value = ?) ORDER BY p.sequence");
+
+	sql_bind_str(&query, project);
+	sql_bind_str(&query, principal);
+	return all(&query, ret);
+}
+
 int store_package_list_claimable(struct store_tx *tx, const struct store_claim_filter *filter,
 	const struct store_claim_cursor *after, size_t limit, struct store_package_list *ret)
 {

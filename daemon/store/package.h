@@ -92,6 +92,10 @@ struct store_claim_filter {
 	struct str agent;
 };
 
+/* Unfinished packages of open tasks (neither completed, cancelled nor rejected) to which the principal contributed, by arrival. */
+int store_package_list_of_contributor(
+	struct store_tx *tx, struct str project, struct str principal, struct store_package_list *ret) MUST_USE;
+
 /* Packages of approved tasks that are unfinished, not running, and whose dependencies are completed, held or not (handoff judges
  * afresh), oldest approval first, then by arrival of the task and position.
  */
