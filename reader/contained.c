@@ -1,0 +1,305 @@
+#include "reader/contained.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader/contained_steps.h"
+
+static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
+static bool probe_found;
+
+static void probe(void)
+{
+	probe_found = contained_probe();
+}
+
+void contained_fd_drop(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* A path as text that outlives the caller's, without slashes at its end. */
+static int copy_path(const char *path, struct str *ret)
+{
+	size_t len = strlen(path);
+	char *copy = NULL;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	copy = strndup(path, len);
+	*ret = (struct str){copy, copy != NULL ? len : 0};
+	return copy != NULL ? 0 : -ENOMEM;
+}
+
+static int open_directory(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int root_fill(struct contained_root *root, const char *given, const char *resolved)
+{
+	struct stat status;
+	int r = copy_path(given, &root->given);
+
+	if (r == 0)
+		r = copy_path(resolved, &root->path);
+	if (r != 0)
+		return r;
+	root->fd = open_directory(resolved);
+	if (root->fd < 0)
+		return root->fd;
+	root->self_fd = open_directory("/proc/self/fd");
+	if (root->self_fd < 0)
+		return -ENOSYS;
+	if (fstat(root->fd, &status) != 0)
+		return -errno;
+	root->device = (uint64_t)status.st_dev;
+	root->inode = (uint64_t)status.st_ino;
+	pthread_once(&probe_once, probe);
+	root->has_openat2 = probe_found;
+	return 0;
+}
+
+static void root_drop(struct contained_root *root)
+{
+	contained_fd_drop(&root->fd);
+	contained_fd_drop(&root->self_fd);
+	free((void *)(uintptr_t)root->given.bytes);
+	free((void *)(uintptr_t)root->path.bytes);
+	*root = (struct contained_root){0};
+}
+
+int contained_root_open(struct contained_root *ret, const char *path)
+{
+	struct contained_root root = {.fd = -1, .self_fd = -1};
+	CLEANUP(free_drop) char *resolved = realpath(path, NULL);
+	int r = resolved != NULL ? root_fill(&root, path, resolved) : -errno;
+
+	if (r != 0) {
+		root_drop(&root);
+		return r;
+	}
+	*ret = root;
+	return 0;
+}
+
+void contained_root_close(struct contained_root *root)
+{
+	if (root->path.bytes != NULL)
+		root_drop(root);
+}
+
+void contained_node_close(struct contained_node *node)
+{
+	contained_fd_drop(&node->fd);
+}
+
+/* What an errno says of the target; what it says of us is passed on. */
+static int result_under(int error, enum contained_links links)
+{
+	switch (-error) {
+	case ENOENT:
+	case ENOTDIR:
+		return CONTAINED_ABSENT;
+	case EXDEV:
+		return CONTAINED_OUTSIDE;
+	case ELOOP:
+		return links == CONTAINED_FOLLOW_NONE ? CONTAINED_LINKED : CONTAINED_LOOP;
+	case EACCES:
+	case EPERM:
+		return CONTAINED_DENIED;
+	case ENAMETOOLONG:
+		return CONTAINED_TOO_LONG;
+	case EIO:
+	case EAGAIN:
+	case ESTALE:
+	case ENXIO:
+	case ENODEV:
+	case EBUSY:
+	case ETIMEDOUT:
+		return CONTAINED_FAILED;
+	default:
+		return error;
+	}
+}
+
+int contained_result_of(int error)
+{
+	return result_under(error, CONTAINED_FOLLOW_ALL);
+}
+
+static enum contained_kind kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return CONTAINED_FILE;
+	case S_IFDIR:
+		return CONTAINED_DIRECTORY;
+	case S_IFLNK:
+		return CONTAINED_LINK;
+	case S_IFIFO:
+		return CONTAINED_FIFO;
+	case S_IFSOCK:
+		return CONTAINED_SOCKET;
+	case S_IFCHR:
+		return CONTAINED_CHARACTER_DEVICE;
+	case S_IFBLK:
+		return CONTAINED_BLOCK_DEVICE;
+	default:
+		return CONTAINED_UNKNOWN;
+	}
+}
+
+/* Takes the descriptor, also when it fails. */
+static int classify(int fd, struct contained_node *ret)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0) {
+		int error = -errno;
+
+		close(fd);
+		return error;
+	}
+	*ret = (struct contained_node){
+		.fd = fd,
+		.kind = kind_of(status.st_mode),
+		.device = (uint64_t)status.st_dev,
+		.inode = (uint64_t)status.st_ino,
+		.size = (int64_t)status.st_size,
+		.changed_ns = (int64_t)status.st_ctim.tv_sec * 1000000000 + status.st_ctim.tv_nsec,
+	};
+	return 0;
+}
+
+/* Without openat2() a link is refused wherever it would have been followed, and says so. */
+static int open_below(
+	const struct contained_root *root, const char *below, enum contained_links links, struct contained_node *ret)
+{
+	int fd = root->has_openat2 ? contained_step_openat2(root->fd, below, links)
+				   : contained_step_walk(root->fd, below, links);
+
+	if (fd < 0)
+		return result_under(fd, root->has_openat2 ? links : CONTAINED_FOLLOW_NONE);
+	return classify(fd, ret);
+}
+
+int contained_open(
+	const struct contained_root *root, struct str target, enum contained_links links, struct contained_node *ret)
+{
+	struct str below = {0};
+	char path[PATH_MAX];
+	int r = contained_target(root, target, &below);
+
+	if (r != 0)
+		return r;
+	if (below.len >= sizeof(path))
+		return CONTAINED_TOO_LONG;
+	memcpy(path, below.bytes, below.len);
+	path[below.len] = '\0';
+	r = open_below(root, path, links, ret);
+	if (r == 0 && links == CONTAINED_FOLLOW_NONE && ret->kind == CONTAINED_LINK) {
+		contained_node_close(ret);
+		return CONTAINED_LINKED;
+	}
+	return r;
+}
+
+int contained_open_entry(int directory_fd, const char *name, struct contained_node *ret)
+{
+	int fd = openat(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? result_under(-errno, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
+}
+
+/* What was opened is what was classified. It can only differ in a child of fork(), whose root still names its parent's descriptors. */
+static int confirm(int fd, const struct contained_node *node)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return -errno;
+	return (uint64_t)status.st_ino == node->inode && (uint64_t)status.st_dev == node->device ? 0 : CONTAINED_FAILED;
+}
+
+/* The kernel's own way from a handle to its inode: no name is looked up again. */
+int contained_reader_open(const struct contained_root *root, const struct contained_node *node, int *ret_fd)
+{
+	CLEANUP(contained_fd_drop) int fd = -1;
+	char name[16];
+	int r = 0;
+
+	if (node->kind != CONTAINED_FILE)
+		return CONTAINED_NOT_REGULAR;
+	snprintf(name, sizeof(name), "%d", node->fd);
+	fd = openat(root->self_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return contained_result_of(-errno);
+	r = confirm(fd, node);
+	if (r != 0)
+		return r;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int contained_directory_open(const struct contained_node *node, int *ret_fd)
+{
+	int fd = -1;
+
+	if (node->kind != CONTAINED_DIRECTORY)
+		return CONTAINED_NOT_REGULAR;
+	fd = openat(node->fd, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return contained_result_of(-errno);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* `expected`: what the file system says there is; with that much a call that would only find the end is saved. */
+static int read_up_to(int fd, char *bytes, size_t size, size_t expected, size_t *ret_len)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t some = read(fd, bytes + len, size - len);
+
+		if (some < 0 && errno == EINTR)
+			continue;
+		if (some < 0)
+			return -errno;
+		len += (size_t)some;
+		if (some == 0 || (len == expected && len < size))
+			break;
+	}
+	*ret_len = len;
+	return 0;
+}
+
+int contained_read(int fd, char *bytes, size_t size, size_t *ret_len)
+{
+	return read_up_to(fd, bytes, size, SIZE_MAX, ret_len);
+}
+
+int contained_read_node(
+	const struct contained_root *root, const struct contained_node *node, char *bytes, size_t size, size_t *ret_len)
+{
+	CLEANUP(contained_fd_drop) int fd = -1;
+	int r = contained_reader_open(root, node, &fd);
+
+	if (r != 0)
+		return r;
+	r = read_up_to(fd, bytes, size, node->size > 0 ? (size_t)node->size : SIZE_MAX, ret_len);
+	return r < 0 ? contained_result_of(r) : r;
+}
