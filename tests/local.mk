@@ -21,17 +21,18 @@ TESTS += %D%/lint/test_lint.py
 EXTRA_DIST += %D%/lint/test_lint.py %D%/lint/bad
 
 # ---- tests/scripts: what the scripts do to a machine, shown with stand-ins; what the built programs link and their pages say
-TESTS += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
-EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py
+TESTS += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py %D%/scripts/test_assurance.py
+EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py %D%/scripts/test_assurance.py
 
 # ---- the daemon from outside: over HTTP, killed, and through the quickstart
 black_box_tests = \
   %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_bad_bodies.py \
   %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
 black_box_tests += %D%/http/test_actions.py
+black_box_tests += %D%/http/test_refusals.py
 TESTS += $(black_box_tests)
 EXTRA_DIST += \
-  $(black_box_tests) %D%/http/daemon.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
+  $(black_box_tests) %D%/http/daemon.py %D%/http/catalogs.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
   examples/README.md examples/tracker.json examples/cannot-be-approved.json examples/legacy.json
 # ---- end of the daemon from outside
 

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from catalogs import catalog, without  # noqa: E402
 from daemon import (LIST, READ, check, equal, free, is_problem, package, reads, requirement, rfc3339, run_scenes,  # noqa: E402
                     scene, together, unchanged)
 
@@ -29,21 +30,6 @@ def rejudge(client, status=200, **body):
     if status != 200:
         return answer.must(status)
     return lines(answer)[1]["result"]
-
-
-def catalog(daemon):
-    answer = daemon.admin.get("/v1/catalog").must(200)
-    equal(answer.headers["etag"].strip('"')[:7], "sha256:")
-    return answer.json, answer.headers["etag"]
-
-
-def without(document, capability):
-    """The catalog without a safe read of filesystem, and without what points at it."""
-    made = copy.deepcopy(document)
-    entry = made["mcps"]["filesystem"]
-    entry["runtime"]["capabilities"].remove(capability)
-    entry["aliases"] = {alias: name for alias, name in entry["aliases"].items() if name != capability}
-    return made
 
 
 def decided(world, label, name="t"):
