@@ -131,6 +131,7 @@ static bool move_command(struct buf *out, const json_t *action)
 		{"cancel_task", "cancel", "/v1/tasks/"},
 		{"cancel_package", "cancel", "/v1/packages/"},
 		{"retry", "retry", "/v1/packages/"},
+		{"rework", "rework", "/v1/packages/"},
 	};
 	const json_t *body = json_object_get(action, "body");
 
@@ -147,7 +148,8 @@ static bool move_command(struct buf *out, const json_t *action)
 
 bool remedy_command(struct buf *out, const json_t *action, const struct remedy_context *context)
 {
-	if (is_id(action, "approve_once") || is_id(action, "approve_always") || is_id(action, "deny"))
+	if (is_id(action, "approve_once") || is_id(action, "approve_always") || is_id(action, "deny") ||
+		is_id(action, "take_back"))
 		return grant_command(out, action);
 	if (is_id(action, "set_root") && add_verb(out, "project set", action, "/v1/projects/")) {
 		buf_puts(out, " --root DIR");

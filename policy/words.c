@@ -367,6 +367,8 @@ static const struct {
 	[ACTION_REJECT] = {"reject", "Reject…"},
 	[ACTION_RETRY] = {"retry", "Retry"},
 	[ACTION_CANCEL_TASK] = {"cancel_task", "Cancel task…"},
+	[ACTION_REWORK] = {"rework", "Do it again…"},
+	[ACTION_TAKE_BACK] = {"take_back", "Take the approval back…"},
 };
 
 const char *action_id_name(enum action_id action)

@@ -58,6 +58,8 @@ enum action_id {
 	ACTION_REJECT,
 	ACTION_RETRY,
 	ACTION_CANCEL_TASK,
+	ACTION_REWORK,
+	ACTION_TAKE_BACK,
 };
 
 const char *action_id_name(enum action_id action);

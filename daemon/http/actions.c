@@ -18,6 +18,7 @@ struct actions_route actions_route_of(enum lifecycle_target target)
 		[LIFECYCLE_TARGET_TASK_CANCELLATION] = {HTTP_POST, "/v1/tasks/{id}/cancellation"},
 		[LIFECYCLE_TARGET_PACKAGE_CANCELLATION] = {HTTP_POST, "/v1/packages/{id}/cancellation"},
 		[LIFECYCLE_TARGET_PACKAGE_RETRY] = {HTTP_POST, "/v1/packages/{id}/retry"},
+		[LIFECYCLE_TARGET_PACKAGE_REWORK] = {HTTP_POST, "/v1/packages/{id}/rework"},
 	};
 
 	CHECK((size_t)target < sizeof(routes) / sizeof(routes[0]));
@@ -94,7 +95,8 @@ static void write_inputs(const struct lifecycle_action *action, struct json_out 
 static void write_may(const struct lifecycle_action *action, const struct auth_token *token, struct json_out *out)
 {
 	unsigned roles = (action->roles & LIFECYCLE_APPROVER ? AUTH_APPROVER : 0u) |
-		(action->roles & LIFECYCLE_OPERATOR ? AUTH_OPERATOR : 0u);
+		(action->roles & LIFECYCLE_OPERATOR ? AUTH_OPERATOR : 0u) |
+		(action->roles & LIFECYCLE_EXECUTOR ? AUTH_EXECUTOR : 0u);
 	bool has_role = auth_has_role(token, roles);
 
 	json_out_member_bool(out, "allowed", has_role && !action->is_self_approval);
@@ -128,6 +130,8 @@ void actions_write(const struct lifecycle_action_list *actions, const struct aut
 		write_body(&action->body, out);
 		write_inputs(action, out);
 		write_may(action, token, out);
+		if (action->undoes.bytes != NULL)
+			json_out_member_str(out, "undoes", action->undoes);
 		json_out_end_object(out);
 	}
 	json_out_end_array(out);

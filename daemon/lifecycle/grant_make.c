@@ -140,6 +140,20 @@ int grant_make_refusal(struct world *world, const struct store_grant *record, in
 	return result;
 }
 
+/* Used up, and by a run that is over: its live run may still read with it, until it is taken back (2.5). */
+static bool is_spent(const struct subject *subject)
+{
+	struct str live = subject->row->live_run;
+
+	return subject->is_consumed && (live.bytes == NULL || !str_equal(live, subject->grant.used_by));
+}
+
+bool grant_make_is_revocable(const struct world *world, const struct subject *subject)
+{
+	return subject->has_grant && subject->grant.decision == STORE_GRANT_APPROVED && !is_spent(subject) &&
+		!subject->grant.expired && subject->grant.root_revision == world->project.root_revision;
+}
+
 int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct str task, struct str dropped_json,
 	int64_t root_revision)
 {

@@ -37,6 +37,10 @@ int grant_make_impact(struct world *world, const struct reconcile_scope *scope, 
 /* The parts of a project's decision: overridden denials, and plans of which nothing is blocked any more. */
 int grant_make_project_impact(struct world *world, struct lifecycle_impact *impact) MUST_USE;
 
+/* Whether a package's latest record is an approval that still counts for something and so can be taken back: not a denial, not what is
+ * spent. */
+bool grant_make_is_revocable(const struct world *world, const struct subject *subject);
+
 /* For one package, and for a project: `run` of the call. */
 int grant_package_run(struct store_tx *tx, struct lifecycle_call *call) MUST_USE;
 int grant_project_run(struct store_tx *tx, struct lifecycle_call *call) MUST_USE;

@@ -180,21 +180,11 @@ static int check_approval(struct granting *granting)
 	return r != 0 ? r : check_covered(granting);
 }
 
-/* Used up, and by a run that is over: its live run may still read with it, until it is taken back (2.5). */
-static bool is_spent(const struct granting *granting)
-{
-	return granting->subject.is_consumed &&
-		(granting->row.live_run.bytes == NULL ||
-			!str_equal(granting->row.live_run, granting->subject.grant.used_by));
-}
-
-/* Only an approval that still counts for something can be taken back: not a denial, not what is spent. */
 static int check_revocation(struct granting *granting)
 {
 	const struct subject *subject = &granting->subject;
 
-	if (subject->has_grant && subject->grant.decision == STORE_GRANT_APPROVED && !is_spent(granting) &&
-		!subject->grant.expired && subject->grant.root_revision == granting->world.project.root_revision)
+	if (grant_make_is_revocable(&granting->world, subject))
 		return 0;
 	return grant_make_refusal(&granting->world, subject->has_grant ? &subject->grant : NULL,
 		subject->has_grant ? subject->grant.revision : 0, LIFECYCLE_NOTHING_TO_REVOKE);

@@ -64,6 +64,7 @@ void lifecycle_state_write(const struct lifecycle_state *state, struct json_out 
 enum lifecycle_role {
 	LIFECYCLE_APPROVER = 1,
 	LIFECYCLE_OPERATOR = 2,
+	LIFECYCLE_EXECUTOR = 4,
 };
 
 /* Which route an action goes to; target_id is the id in it. */
@@ -78,11 +79,12 @@ enum lifecycle_target {
 	LIFECYCLE_TARGET_TASK_CANCELLATION,
 	LIFECYCLE_TARGET_PACKAGE_CANCELLATION,
 	LIFECYCLE_TARGET_PACKAGE_RETRY,
+	LIFECYCLE_TARGET_PACKAGE_REWORK,
 };
 
 /* The body's members, in this order; those that don't apply are left out. */
 struct lifecycle_action_body {
-	const char *decision; /* "approved", "denied"; NULL: none */
+	const char *decision; /* "approved", "denied", "revoked"; NULL: none */
 	const struct str *capabilities;
 	size_t capability_count;
 	int64_t expected_revision; /* -1: none */
@@ -98,6 +100,7 @@ struct lifecycle_action {
 	struct str target_id;
 	struct str mcp_id;
 	struct lifecycle_action_body body;
+	struct str undoes; /* the grant that this takes back; absent: none */
 	bool takes_reason; /* `inputs` */
 	bool takes_expiry;
 	bool takes_root;

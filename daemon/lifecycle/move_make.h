@@ -50,4 +50,7 @@ int move_open_package(struct store_tx *tx, struct package_moving *moving) MUST_U
 int move_find_along(struct package_moving *moving, enum store_package_end end) MUST_USE;
 int move_answer_package(struct package_moving *moving) MUST_USE;
 
+/* Whether the actor's token ever ran a package that depends on this one. 0 or -errno. */
+int package_rework_has_run(struct world *world, const struct store_package *row, bool *ret) MUST_USE;
+
 #endif

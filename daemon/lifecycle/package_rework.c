@@ -5,24 +5,30 @@
 #include "daemon/store/run.h"
 #include "policy/cleanup.h"
 
-/* Whether the actor's token ever ran a package that depends on this one: its result is what it found wanting. */
-static int check_executor(struct package_moving *moving)
+int package_rework_has_run(struct world *world, const struct store_package *row, bool *ret)
 {
-	struct world *world = &moving->world;
 	struct store_run_filter filter = {.claimed_by_token = world->call->actor.token};
 	struct store_package_list dependents = {0};
-	int r = filter.claimed_by_token.bytes != NULL ? package_end_all_dependents(world, &moving->row, &dependents)
-						      : 0;
+	int r = filter.claimed_by_token.bytes != NULL ? package_end_all_dependents(world, row, &dependents) : 0;
 
-	for (size_t i = 0; r == 0 && i < dependents.count; i++) {
+	*ret = false;
+	for (size_t i = 0; r == 0 && !*ret && i < dependents.count; i++) {
 		struct store_run_list runs = {0};
 
 		filter.package = dependents.items[i].id;
 		r = call_store_result(store_run_list(world->tx, &filter, 0, 1, &runs));
-		if (r == 0 && runs.count > 0)
-			return 0;
+		*ret = r == 0 && runs.count > 0;
 	}
-	return r != 0 ? r : LIFECYCLE_NOT_EXECUTOR;
+	return r;
+}
+
+/* Its result is what the executor of a dependent found wanting. */
+static int check_executor(struct package_moving *moving)
+{
+	bool has_run = false;
+	int r = package_rework_has_run(&moving->world, &moving->row, &has_run);
+
+	return r == 0 && !has_run ? LIFECYCLE_NOT_EXECUTOR : r;
 }
 
 static int check(struct package_moving *moving)

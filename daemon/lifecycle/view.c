@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/lifecycle/call.h"
-#include "daemon/lifecycle/judged.h"
+#include "daemon/lifecycle/package_actions.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 
@@ -97,36 +97,47 @@ int lifecycle_view_task(const struct lifecycle_reader *reader, struct str id, st
 
 /* ---- a package, judged once more: by L2 what comes out is what is stored */
 
-static int judge_package(
-	struct store_tx *tx, struct lifecycle_call *call, struct world *world, struct lifecycle_package *package)
+struct package_viewing {
+	struct lifecycle_call call;
+	struct world world;
+	struct store_task task;
+	struct store_package_list packages;
+	struct store_dependency_list edges;
+	struct judged_context context;
+};
+
+static void package_viewing_drop(struct package_viewing *viewing)
 {
-	struct store_task task = {0};
-	struct store_package_list packages = {0};
-	struct store_dependency_list edges = {0};
-	struct judged_context context = {.task = &task, .packages = &packages, .dependencies = &edges};
-	struct lifecycle_judged judged = {0};
+	world_close(&viewing->world);
+}
+
+static int open_package(struct store_tx *tx, struct package_viewing *viewing, const struct store_package *row)
+{
+	int r = world_open(tx, &viewing->call, row->project, &viewing->world);
+
+	viewing->context = (struct judged_context){
+		.task = &viewing->task, .packages = &viewing->packages, .dependencies = &viewing->edges};
+	if (r == 0)
+		r = call_store_result(store_task_find(tx, row->task, &viewing->task));
+	if (r == 0)
+		r = call_store_result(store_package_list_of_task(tx, row->task, false, &viewing->packages));
+	return r != 0 ? r : call_store_result(store_dependency_list(tx, row->task, &viewing->edges));
+}
+
+static int judge_package(
+	struct package_viewing *viewing, struct lifecycle_package *package, struct lifecycle_judged *ret_judged)
+{
 	struct subject subject = {0};
 	struct verdict verdict = {0};
-	int r = world_open(tx, call, package->row.project, world);
+	int r = subject_of_row(&viewing->world, &package->row, &subject);
 
 	if (r == 0)
-		r = call_store_result(store_task_find(tx, package->row.task, &task));
+		r = world_judge(&viewing->world, &subject, &verdict);
 	if (r == 0)
-		r = call_store_result(store_package_list_of_task(tx, package->row.task, false, &packages));
-	if (r == 0)
-		r = call_store_result(store_dependency_list(tx, package->row.task, &edges));
-	if (r == 0)
-		r = subject_of_row(world, &package->row, &subject);
-	if (r == 0)
-		r = world_judge(world, &subject, &verdict);
-	if (r == 0)
-		r = judged_make(world, &verdict, &context, &judged);
-	if (r != 0)
-		return r;
-	package->has_state = true;
-	package->state = judged.state;
-	package->actions = judged.actions;
-	return 0;
+		r = judged_make(&viewing->world, &verdict, &viewing->context, ret_judged);
+	package->has_state = r == 0;
+	package->state = ret_judged->state;
+	return r;
 }
 
 static int run_package(struct store_tx *tx, void *arg)
@@ -134,16 +145,21 @@ static int run_package(struct store_tx *tx, void *arg)
 	struct viewing *viewing = arg;
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_package *package = viewing->ret;
-	struct lifecycle_call call = {
-		.lifecycle = reader->lifecycle, .actor = reader->actor, .now = lifecycle_now(reader->lifecycle)};
-	CLEANUP(world_close) struct world world = {0};
+	struct lifecycle_judged judged = {0};
+	CLEANUP(package_viewing_drop)
+	struct package_viewing work = {.call = {.lifecycle = reader->lifecycle,
+					       .actor = reader->actor,
+					       .now = lifecycle_now(reader->lifecycle)}};
 	int r = view_make_package(tx, lifecycle_catalog(reader->lifecycle), viewing->id, package);
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, package->row.project))
 		r = LIFECYCLE_NOT_FOUND;
-	if (r != 0 || package->row.end != STORE_PACKAGE_UNFINISHED || package->status == PACKAGE_RUNNING)
-		return r;
-	return judge_package(tx, &call, &world, package);
+	if (r == 0)
+		r = open_package(tx, &work, &package->row);
+	if (r == 0 && package->row.end == STORE_PACKAGE_UNFINISHED && package->status != PACKAGE_RUNNING)
+		r = judge_package(&work, package, &judged);
+	return r != 0 ? r
+		      : package_actions(&work.world, &package->row, &work.context, &judged.actions, &package->actions);
 }
 
 int lifecycle_view_package(const struct lifecycle_reader *reader, struct str id, struct lifecycle_package *ret)

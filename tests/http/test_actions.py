@@ -84,5 +84,142 @@ def the_action_of_a_cause_is_off_if_a_part_of_it_is(daemon):
         follow(both, action).must(403, "self_approval")
 
 
+# ---- each status of a package has its actions, and each of them is taken
+
+def names(found):
+    return [action["id"] for action in found["actions"]]
+
+
+def drafted(daemon, world):
+    world.submit(free("a"))
+
+
+def readied(daemon, world):
+    world.submit(free("a"), free("b", after=["a"]))
+    world.approve()
+
+
+def running(daemon, world):
+    readied(daemon, world)
+    world.handoff("a")
+
+
+def failed(daemon, world):
+    readied(daemon, world)
+    for _ in range(3):
+        world.outcome(world.handoff("a"), "failed")
+
+
+def completed(daemon, world):
+    world.submit(free("a"), free("b", after=["a"]), free("c"))
+    world.approve()
+    for label in "ab":
+        world.outcome(world.handoff(label))
+
+
+def approved_once(daemon, world):
+    world.submit(reads("a"))
+    world.grant("a")
+    world.approve()
+
+
+def reading(daemon, world):
+    approved_once(daemon, world)
+    world.handoff("a")
+
+
+STATUSES = {
+    drafted: ("draft", ["request_changes"]),
+    readied: ("ready", ["request_changes", "cancel_package"]),
+    running: ("running", ["request_changes", "cancel_package"]),
+    failed: ("failed", ["retry", "request_changes", "cancel_task"]),
+    completed: ("completed", ["rework"]),
+    approved_once: ("ready", ["request_changes", "cancel_package", "take_back"]),
+    reading: ("running", ["request_changes", "cancel_package", "take_back"]),
+}
+
+
+def each_status_has_its_actions_and_each_is_taken(make):
+    status, wanted = STATUSES[make]
+
+    def a_status(daemon):
+        for name in wanted:
+            world = daemon.world()
+            make(daemon, world)
+            found = view(daemon.admin, world, "a")
+            equal((found["status"], names(found)), (status, wanted))
+            action = action_of(found, name)
+            check(action["allowed"], name)
+            answer = follow(daemon.admin, action)
+            check(answer.status in (200, 201), "%s: %r" % (name, answer))
+            after = daemon.admin.get("/v1/packages/" + found["id"]).must(200).json
+            check((after["status"], after["actions"]) != (found["status"], found["actions"]), "%s changed nothing" % name)
+    a_status.__name__ = "what_may_be_done_with_one_that_is_%s" % make.__name__
+    return a_status
+
+
+for one in STATUSES:
+    scene(each_status_has_its_actions_and_each_is_taken(one))
+
+
+@scene
+def who_lacks_the_role_is_told_which_it_is_and_is_refused(daemon):
+    world = daemon.world()
+    failed(daemon, world)
+    for action in view(daemon.executor, world, "a")["actions"]:
+        equal((action["allowed"], action["whyNot"]), (False, "role_missing"), action["id"])
+        equal(follow(daemon.executor, action).must(403, "forbidden")["roleNeeded"], action["roleNeeded"], action["id"])
+
+
+@scene
+def rework_is_on_for_the_executor_that_ran_what_depends_on_it(daemon):
+    world = daemon.world()
+    completed(daemon, world)
+    stranger = daemon.client("other-runner", "executor")
+    action = action_of(view(stranger, world, "a"), "rework")
+    equal((action["allowed"], action["roleNeeded"]), (False, ["operator"]))
+    follow(stranger, action).must(403, "forbidden")
+    action = action_of(view(daemon.executor, world, "a"), "rework")
+    check(action["allowed"] and action["body"]["cascade"], action)
+    follow(daemon.executor, action).must(200)
+    equal(view(daemon.admin, world, "a")["status"], "ready")
+
+
+@scene
+def taking_back_names_the_grant_and_holds_the_package_again(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    granted = world.grant("a")["grant"]["id"]
+    action = action_of(view(daemon.approver, world, "a"), "take_back")
+    equal(action["undoes"], granted)
+    follow(daemon.approver, action).must(201)
+    found = view(daemon.approver, world, "a")
+    equal(found["hold"]["arm"], "taken_back")
+    check("take_back" not in names(found), "there is nothing left")
+
+
+@scene
+def a_spent_approval_cannot_be_taken_back(daemon):
+    world = daemon.world()
+    approved_once(daemon, world)
+    world.outcome(world.handoff("a"), "released")
+    check("take_back" not in names(view(daemon.approver, world, "a")), "it was used")
+
+
+@scene
+def nothing_may_be_done_with_what_is_over(daemon):
+    world = daemon.world()
+    readied(daemon, world)
+    pids = [world.pid(label) for label in "ab"]
+    daemon.operator.post("/v1/tasks/%s/cancellation" % world.task_id(), {}).must(200)
+    for pid in pids:
+        equal(daemon.admin.get("/v1/packages/" + pid).must(200)["actions"], [])
+    done = daemon.world()
+    done.submit(free("a"))
+    done.approve()
+    done.outcome(done.handoff("a"))
+    equal(view(daemon.admin, done, "a")["actions"], [], "its task is completed")
+
+
 if __name__ == "__main__":
     run_scenes()
