@@ -303,3 +303,23 @@ int contained_read_node(
 	r = read_up_to(fd, bytes, size, node->size > 0 ? (size_t)node->size : SIZE_MAX, ret_len);
 	return r < 0 ? contained_result_of(r) : r;
 }
+
+int contained_real_path(const struct contained_root *root, const struct contained_node *node,
+	char path[static PATH_MAX], struct str *ret)
+{
+	static const struct str gone = {" (deleted)", 10};
+	struct str real = {path, 0};
+	char name[16];
+	ssize_t len = 0;
+
+	snprintf(name, sizeof(name), "%d", node->fd);
+	len = readlinkat(root->self_fd, name, path, PATH_MAX);
+	if (len < 0)
+		return -errno;
+	real.len = (size_t)len;
+	if (real.len > gone.len && memcmp(path + real.len - gone.len, gone.bytes, gone.len) == 0)
+		real.len -= gone.len;
+	if (contained_target(root, real, ret) != 0)
+		*ret = (struct str){0};
+	return 0;
+}

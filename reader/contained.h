@@ -16,6 +16,7 @@
 #ifndef ADMITD_READER_CONTAINED_H
 #define ADMITD_READER_CONTAINED_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -114,6 +115,11 @@ int contained_read(int fd, char *bytes, size_t size, size_t *ret_len) MUST_USE;
 /* The same from a node, with what it said of its size to save a call. 0, a result, or -errno. */
 int contained_read_node(const struct contained_root *root, const struct contained_node *node, char *bytes, size_t size,
 	size_t *ret_len) MUST_USE;
+
+/* Where a node lies now, from the root, whatever links led to it: into `path`, from which *ret borrows. What was moved out of the root is
+ * absent; what was removed has the path that it had. 0 or -errno. */
+int contained_real_path(const struct contained_root *root, const struct contained_node *node,
+	char path[static PATH_MAX], struct str *ret) MUST_USE;
 
 /* For CLEANUP() of a descriptor; -1 is none. */
 void contained_fd_drop(int *fd);

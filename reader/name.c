@@ -38,41 +38,75 @@ static void add_escaped(struct buf *out, struct str bytes)
 		buf_printf(out, "\\x%02x", (unsigned char)bytes.bytes[i]);
 }
 
+static bool is_kept(unsigned char byte, bool is_text)
+{
+	if (byte >= 0x20)
+		return byte < 0x7f && byte != '\\';
+	return is_text && (byte == '\t' || byte == '\n' || byte == '\r');
+}
+
 /* How many bytes from `at` on are shown as they are. */
-static size_t plain_length(struct str name, size_t at)
+static size_t plain_length(struct str name, size_t at, bool is_text)
 {
 	size_t end = at;
 
-	while (end < name.len && name.bytes[end] >= 0x20 && name.bytes[end] < 0x7f && name.bytes[end] != '\\')
+	while (end < name.len && is_kept((unsigned char)name.bytes[end], is_text))
 		end++;
 	return end - at;
 }
 
-void name_show(struct buf *out, struct str name)
+/* Whether what is at *at, which isn't plain, is escaped; *at moves behind it. */
+static bool take_odd(struct str name, size_t *at)
+{
+	uint32_t code_point = 0;
+
+	if (escape_at(name, *at) >= 0) {
+		(*at)++;
+		return true;
+	}
+	code_point = text_next(name, at);
+	return code_point == TEXT_INVALID || text_is_control(code_point);
+}
+
+static void show(struct buf *out, struct str name, bool is_text)
 {
 	size_t at = 0;
 
 	while (at < name.len) {
-		size_t plain = plain_length(name, at);
-		struct str piece = {name.bytes + at + plain, 0};
-		uint32_t code_point = 0;
+		size_t plain = plain_length(name, at, is_text);
+		size_t start = at + plain;
+		bool is_escaped = false;
 
 		buf_add(out, name.bytes + at, plain);
-		at += plain;
+		at = start;
 		if (at == name.len)
 			break;
-		if (escape_at(name, at) >= 0) {
-			code_point = TEXT_INVALID;
-			at++;
-		} else {
-			code_point = text_next(name, &at);
-		}
-		piece.len = (size_t)(name.bytes + at - piece.bytes);
-		if (code_point == TEXT_INVALID || text_is_control(code_point))
-			add_escaped(out, piece);
+		is_escaped = take_odd(name, &at);
+		if (is_escaped)
+			add_escaped(out, (struct str){name.bytes + start, at - start});
 		else
-			buf_add_str(out, piece);
+			buf_add(out, name.bytes + start, at - start);
 	}
+}
+
+void name_show(struct buf *out, struct str name)
+{
+	show(out, name, false);
+}
+
+void name_show_text(struct buf *out, struct str text)
+{
+	show(out, text, true);
+}
+
+bool name_is_plain_text(struct str text)
+{
+	for (size_t at = 0; at < text.len;) {
+		at += plain_length(text, at, true);
+		if (at < text.len && take_odd(text, &at))
+			return false;
+	}
+	return true;
 }
 
 int name_read(struct arena *arena, struct str shown, struct str *ret)

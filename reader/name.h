@@ -7,11 +7,18 @@
 #ifndef ADMITD_READER_NAME_H
 #define ADMITD_READER_NAME_H
 
+#include <stdbool.h>
+
 #include "policy/arena.h"
 #include "policy/buf.h"
 
 /* Appends the shown form. */
 void name_show(struct buf *out, struct str name);
+
+/* The same for text out of a file, in which tabs, line feeds and carriage returns stay. */
+void name_show_text(struct buf *out, struct str text);
+/* Whether name_show_text() would change nothing. */
+bool name_is_plain_text(struct str text);
 
 /* The bytes that a shown form stands for; what name_show() would never write is taken as it is. *ret may borrow from `shown`,
  * else it lies in the arena. 0 or -ENOMEM.

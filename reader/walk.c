@@ -36,7 +36,7 @@ static void tell_failure(struct walk *walk, int result)
 /* A directory that was seen in another. What it is now decides: a link that took its place is left alone. */
 static int enter(struct walk *walk, const struct walk_entry *entry)
 {
-	__attribute__((cleanup(contained_node_close))) struct contained_node node = CONTAINED_NODE_NONE;
+	CLEANUP(contained_node_close) struct contained_node node = CONTAINED_NODE_NONE;
 	int r = walk_open(entry, &node);
 
 	if (r == 0)
@@ -95,7 +95,7 @@ static int visit_all(struct walk *walk, const struct walk_names *names, int fd, 
 /* One more name than may be told shows that there is more. */
 static size_t wanted(const struct walk *walk)
 {
-	size_t left = walk->max_entries - walk->entries;
+	size_t left = walk->max_entries > walk->entries ? walk->max_entries - walk->entries : 0;
 
 	return left < SIZE_MAX / 4 ? left + 1 : SIZE_MAX / 4;
 }
@@ -108,7 +108,7 @@ static int walk_into(struct walk *walk, const struct contained_node *directory, 
 
 	walk_names_init(&names);
 	if (r == 0)
-		r = walk_names_read(&names, fd, depth > walk->max_depth ? 1 : wanted(walk));
+		r = walk_names_read(&names, fd, WALK_NAMES_BY_PATH, depth > walk->max_depth ? 1 : wanted(walk));
 	if (r != 0)
 		return r < 0 ? contained_result_of(r) : r;
 	if (depth > walk->max_depth) {

@@ -60,29 +60,32 @@ static enum contained_kind kind_of_entry(int directory_fd, const struct dirent64
 	return kind_of_type(IFTODT(status.st_mode));
 }
 
+/* What stands behind a name that is the beginning of another: what comes below a directory. */
+static unsigned char tail_of(const struct walk_names *names, const struct walk_name *name, size_t shorter)
+{
+	if (name->len > shorter)
+		return (unsigned char)names->text.bytes[name->offset + shorter];
+	return name->kind == CONTAINED_DIRECTORY && !names->is_by_name ? '/' : 0;
+}
+
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct walk_name *a = left;
 	const struct walk_name *b = right;
-	const char *text = arg;
+	const struct walk_names *names = arg;
+	const char *text = names->text.bytes;
 	size_t shorter = a->len < b->len ? a->len : b->len;
 	int order = memcmp(text + a->offset, text + b->offset, shorter);
-	unsigned char tail_a = 0;
-	unsigned char tail_b = 0;
 
 	if (order != 0)
 		return order;
-	if (a->len == b->len)
-		return 0;
-	tail_a = a->len > shorter ? (unsigned char)text[a->offset + shorter] : a->kind == CONTAINED_DIRECTORY ? '/' : 0;
-	tail_b = b->len > shorter ? (unsigned char)text[b->offset + shorter] : b->kind == CONTAINED_DIRECTORY ? '/' : 0;
-	return tail_a - tail_b;
+	return tail_of(names, a, shorter) - tail_of(names, b, shorter);
 }
 
 static void sort(struct walk_names *names)
 {
 	if (names->count > 1)
-		qsort_r(names->items, names->count, sizeof(*names->items), compare, names->text.bytes);
+		qsort_r(names->items, names->count, sizeof(*names->items), compare, names);
 }
 
 /* Forgets what comes behind the first `limit`, and its text. */
@@ -151,13 +154,14 @@ static int add_block(struct walk_names *names, int directory_fd, const char *blo
 	return r;
 }
 
-int walk_names_read(struct walk_names *names, int directory_fd, size_t limit)
+int walk_names_read(struct walk_names *names, int directory_fd, enum walk_names_order order, size_t limit)
 {
 	char block[BLOCK_BYTES] __attribute__((aligned(16)));
 	ssize_t len = 0;
 	int r = 0;
 
 	names->count = names->total = 0;
+	names->is_by_name = order == WALK_NAMES_BY_NAME;
 	buf_reset(&names->text);
 	while (r == 0 && (len = getdents64(directory_fd, block, sizeof(block))) > 0)
 		r = add_block(names, directory_fd, block, (size_t)len, limit);

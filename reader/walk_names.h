@@ -7,6 +7,7 @@
 #ifndef ADMITD_READER_WALK_NAMES_H
 #define ADMITD_READER_WALK_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,14 +26,20 @@ struct walk_names {
 	size_t count;
 	size_t size;
 	size_t total; /* entries of the directory, kept or not */
+	bool is_by_name;
 	struct buf text;
 };
 
 void walk_names_init(struct walk_names *names);
 void walk_names_release(struct walk_names *names);
 
+enum walk_names_order {
+	WALK_NAMES_BY_PATH = 0, /* as above */
+	WALK_NAMES_BY_NAME,     /* the names' own bytes: one level, as it is listed */
+};
+
 /* Reads an open directory (contained_directory_open). 0, or -errno. */
-int walk_names_read(struct walk_names *names, int directory_fd, size_t limit) MUST_USE;
+int walk_names_read(struct walk_names *names, int directory_fd, enum walk_names_order order, size_t limit) MUST_USE;
 
 /* The name, ended by NUL; valid until the next read. */
 const char *walk_names_get(const struct walk_names *names, size_t at);
