@@ -149,7 +149,7 @@ static bool move_command(struct buf *out, const json_t *action)
 bool remedy_command(struct buf *out, const json_t *action, const struct remedy_context *context)
 {
 	if (is_id(action, "approve_once") || is_id(action, "approve_always") || is_id(action, "deny") ||
-		is_id(action, "take_back"))
+		is_id(action, "take_back") || is_id(action, "remove_access"))
 		return grant_command(out, action);
 	if (is_id(action, "set_root") && add_verb(out, "project set", action, "/v1/projects/")) {
 		buf_puts(out, " --root DIR");

@@ -369,6 +369,7 @@ static const struct {
 	[ACTION_CANCEL_TASK] = {"cancel_task", "Cancel task…"},
 	[ACTION_REWORK] = {"rework", "Do it again…"},
 	[ACTION_TAKE_BACK] = {"take_back", "Take the approval back…"},
+	[ACTION_REMOVE_ACCESS] = {"remove_access", "Remove {project}'s access…"},
 };
 
 const char *action_id_name(enum action_id action)

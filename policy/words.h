@@ -60,6 +60,7 @@ enum action_id {
 	ACTION_CANCEL_TASK,
 	ACTION_REWORK,
 	ACTION_TAKE_BACK,
+	ACTION_REMOVE_ACCESS,
 };
 
 const char *action_id_name(enum action_id action);

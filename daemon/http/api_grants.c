@@ -19,7 +19,7 @@ static void write_granted(struct api_call *call, struct http_reply *reply)
 	const struct lifecycle_grant *grant = &((const struct granting *)call)->grant;
 	struct json_out out = http_reply_json(reply, grant->dry_run ? 200 : 201);
 
-	render_granted(grant, &out);
+	render_granted(grant, &call->request->token, &out);
 	if (!grant->dry_run)
 		http_reply_header(
 			reply, "Location", "/v1/grants/%.*s", (int)grant->grant.id.len, grant->grant.id.bytes);

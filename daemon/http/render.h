@@ -92,7 +92,7 @@ void render_run_line(const struct store_run *run, const struct lifecycle *lifecy
 
 void render_grant(const char *key, const struct store_grant *grant, struct json_out *out);
 /* The answer of a decision on reads: only `impact` for a dry run. */
-void render_granted(const struct lifecycle_grant *granted, struct json_out *out);
+void render_granted(const struct lifecycle_grant *granted, const struct auth_token *token, struct json_out *out);
 
 /* ---- render_project.c */
 

@@ -1,3 +1,5 @@
+#include "daemon/http/actions.h"
+#include "daemon/http/api.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/time_text.h"
 
@@ -47,7 +49,7 @@ static void write_impact(const struct lifecycle_impact *impact, struct json_out 
 	json_out_end_object(out);
 }
 
-void render_granted(const struct lifecycle_grant *granted, struct json_out *out)
+void render_granted(const struct lifecycle_grant *granted, const struct auth_token *token, struct json_out *out)
 {
 	json_out_begin_object(out);
 	if (!granted->dry_run)
@@ -55,5 +57,9 @@ void render_granted(const struct lifecycle_grant *granted, struct json_out *out)
 	write_impact(&granted->impact, out);
 	if (!granted->dry_run && granted->package.bytes != NULL)
 		render_package_part("package", &granted->view, RENDER_PACKAGE_HOLD, out);
+	if (!granted->dry_run) {
+		json_out_key(out, "actions");
+		actions_write(&granted->actions, token, api_has_route, out);
+	}
 	json_out_end_object(out);
 }

@@ -77,12 +77,17 @@ static void write_subject(const struct lifecycle_recovery_item *item, struct jso
 	json_out_member_str(out, "project", item->project);
 	if (item->task.bytes != NULL)
 		json_out_member_str(out, "task", item->task);
+	if (item->title.bytes != NULL)
+		json_out_member_str(out, "title", item->title);
 	if (item->plan_revision > 0)
 		json_out_member_revision(out, "planRevision", item->plan_revision);
 	if (item->package.bytes != NULL) {
 		json_out_member_str(out, "packageId", item->package);
 		json_out_member_str(out, "label", item->label);
+		json_out_member_str(out, "agent", item->agent);
 	}
+	if (item->is_held && item->hold.mcp_id.bytes != NULL)
+		json_out_member_str(out, "mcpId", item->hold.mcp_id);
 	if (item->run.bytes != NULL)
 		json_out_member_str(out, "run", item->run);
 }
@@ -102,8 +107,10 @@ void render_recovery_item(
 		if (item->hold.next_retry_at != 0)
 			time_text_member(out, "nextRetryAt", item->hold.next_retry_at);
 	}
-	if (item->kind == STORE_QUEUE_PLAN_WAITS)
+	if (item->kind == STORE_QUEUE_PLAN_WAITS) {
+		json_out_member_int(out, "packages", (int64_t)item->package_count);
 		json_out_member_int(out, "warnings", item->warnings);
+	}
 	if (item->blocked_count > 0)
 		write_blocked(item, out);
 	write_group(item, token, out);

@@ -41,6 +41,8 @@ struct lifecycle_grant {
 	size_t granted_count;
 	struct lifecycle_impact impact;
 	struct lifecycle_package view; /* of a package's */
+	struct lifecycle_action_list
+		actions; /* taking an approval away again; none for another decision or a dry run */
 };
 
 /* INVALID_DOCUMENT (capabilities, expiresAt, rootRevision, replace), NOT_FOUND, PROJECT_ARCHIVED, PACKAGE_STATUS, REVISION_CONFLICT,

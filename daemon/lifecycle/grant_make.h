@@ -37,6 +37,9 @@ int grant_make_impact(struct world *world, const struct reconcile_scope *scope, 
 /* The parts of a project's decision: overridden denials, and plans of which nothing is blocked any more. */
 int grant_make_project_impact(struct world *world, struct lifecycle_impact *impact) MUST_USE;
 
+/* Into grant->actions: what takes the approval away that was appended. `is_whole`: that undoes it, and takes nothing else away. 0 or -ENOMEM. */
+int grant_make_undo(struct world *world, struct lifecycle_grant *grant, bool is_whole) MUST_USE;
+
 /* Whether a package's latest record is an approval that still counts for something and so can be taken back: not a denial, not what is
  * spent. */
 bool grant_make_is_revocable(const struct world *world, const struct subject *subject);

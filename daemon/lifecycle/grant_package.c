@@ -223,6 +223,8 @@ static int append(struct granting *granting)
 		r = grant_make_append(world, grant, granting->row.task, STR("[]"), world->project.root_revision);
 	if (r == 0)
 		r = grant_make_impact(world, &(struct reconcile_scope){.package = granting->row.id}, &grant->impact);
+	if (r == 0)
+		r = grant_make_undo(world, grant, true);
 	return r != 0 ? r : view_make_package(world->tx, world->catalog, granting->row.id, &grant->view);
 }
 

@@ -167,6 +167,7 @@ static int append(struct granting *granting)
 	struct world *world = &granting->world;
 	struct str dropped = {0};
 	const struct str *names = NULL;
+	bool is_first = !is_live(world);
 	size_t count = 0;
 	int r = 0;
 
@@ -179,6 +180,8 @@ static int append(struct granting *granting)
 		r = grant_make_append(world, grant, (struct str){0}, dropped, world->project.root_revision);
 	if (r == 0)
 		r = grant_make_impact(world, &(struct reconcile_scope){.readers_only = true}, &grant->impact);
+	if (r == 0)
+		r = grant_make_undo(world, grant, is_first);
 	return r != 0 ? r : grant_make_project_impact(world, &grant->impact);
 }
 

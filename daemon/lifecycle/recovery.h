@@ -41,9 +41,12 @@ struct lifecycle_recovery_item {
 	struct str id; /* of the item: "hold:pkg_…"; the same as long as it waits */
 	struct str project;
 	struct str task;
+	struct str title; /* of the task */
 	struct str package;
 	struct str label;
+	struct str agent;
 	struct str run;
+	size_t package_count; /* of a plan that waits: its live packages */
 	int64_t plan_revision;
 	int64_t since;
 	struct str reason;        /* of failed packages, silent runs, plans sent back */

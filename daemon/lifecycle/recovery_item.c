@@ -75,7 +75,9 @@ static int make_held(struct recovering *work, const struct store_queue_row *row,
 		r = judge(place, &package.row, &task.context, &subject, &judged);
 	if (r != 0)
 		return r > 0 ? -EUCLEAN : r;
+	item->title = task.row.title;
 	item->label = package.row.label;
+	item->agent = package.row.agent;
 	item->is_held = package.is_held;
 	item->hold = package.hold;
 	item->arm = package.hold.arm;
@@ -189,6 +191,7 @@ static int judge_plan(struct recovering *work, struct recovery_world *place, con
 
 		if (!is_live(row))
 			continue;
+		item->package_count++;
 		if (row->hold_json.bytes != NULL)
 			r = add_blocking(work, place, row, task, item, &blocked[item->blocked_count++]);
 		else
@@ -230,6 +233,7 @@ static int make_plan(struct recovering *work, const struct store_queue_row *row,
 		r = judge_plan(work, place, &task, item);
 	view.row = task.row;
 	view.is_blocked = item->blocked_count > 0;
+	item->title = task.row.title;
 	item->plan_revision = task.row.plan_revision;
 	if (r == 0)
 		r = view_make_task_actions(work->tx, work->reader, &view);
@@ -247,6 +251,7 @@ static int make_sent_back(
 	struct store_task task = {0};
 	int r = call_store_result(store_task_find(work->tx, row->task, &task));
 
+	item->title = task.title;
 	item->plan_revision = task.plan_revision;
 	item->reason = task.status_reason;
 	item->actor = task.status_by;
@@ -266,6 +271,8 @@ static int make_failed(struct recovering *work, const struct store_queue_row *ro
 
 	if (r == 0)
 		r = call_store_result(store_task_find(work->tx, row->task, &task));
+	item->title = task.title;
+	item->agent = package.agent;
 	item->label = package.label;
 	item->reason = arena_printf(work->reader->arena, "%lld of %lld attempts failed", (long long)package.attempts,
 		(long long)package.attempt_limit);
@@ -292,6 +299,8 @@ static int make_silent(struct recovering *work, const struct store_queue_row *ro
 
 	if (r == 0)
 		r = call_store_result(store_package_find(work->tx, row->package, &package));
+	item->title = task.row.title;
+	item->agent = package.agent;
 	item->label = package.label;
 	item->run = row->run;
 	item->reason =

@@ -199,6 +199,23 @@ def taking_back_names_the_grant_and_holds_the_package_again(daemon):
 
 
 @scene
+def the_answer_of_an_approval_has_its_undo(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    answer = world.grant("a")
+    action = action_of(answer, "take_back")
+    equal(action["undoes"], answer["grant"]["id"])
+    equal(follow(daemon.approver, action).must(201)["actions"], [], "a revocation has none")
+    answer = world.project_grant(READ)
+    action = action_of(answer, "remove_access")
+    equal(action["undoes"], answer["grant"]["id"])
+    wider = action_of(world.project_grant(LIST), "remove_access")
+    check("undoes" not in wider, "it would take the first approval away too")
+    follow(daemon.approver, wider).must(201)
+    equal(view(daemon.approver, world, "a")["hold"]["arm"], "taken_back")
+
+
+@scene
 def a_spent_approval_cannot_be_taken_back(daemon):
     world = daemon.world()
     approved_once(daemon, world)

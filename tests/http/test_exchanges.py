@@ -120,7 +120,7 @@ def its_approval_is_refused_with_what_blocks_it(daemon):
 
 @scene
 def its_read_access_is_granted_once(daemon):
-    play(daemon, "4-grant.http")
+    play(daemon, "4-grant.http", ("/actions",))
 
 
 @scene

@@ -12,7 +12,7 @@ from daemon import (LIST, READ, Failed, broken, check, equal, free, is_problem, 
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples", "9-recovery.http")
 # What chapter 4.2 has beyond the example, which shows it shorter.
-EXTRA = ("/items/*/facts/actor", "/items/*/facts/left", "/items/*/opens")
+EXTRA = ("/items/*/title", "/items/*/agent", "/items/*/mcpId", "/items/*/packages", "/items/*/facts/actor", "/items/*/facts/left", "/items/*/opens")
 
 
 def queue(client, query=""):
@@ -415,6 +415,23 @@ def as_of_event_is_the_last_event_that_the_queue_saw(daemon):
     found = queue(daemon.admin, "?project=" + world.id)
     check(int(found["asOfEvent"]) > before, "no event came")
     equal(queue(daemon.admin, "?project=" + world.id), found, "asking again")
+
+
+@scene
+def an_item_says_of_what_it_is_without_another_question(daemon):
+    world = daemon.world()
+    world.submit(reads("a", agent="writer"), needs_setup("s"), free("c"))
+    items = items_of(daemon, world)
+    plan = one(items, "plan_waits_for_approval")
+    equal((plan["title"], plan["packages"], plan["warnings"], len(plan["blocked"])), ("A plan", 3, 1, 2))
+    held = {item["label"]: item for item in items if item["kind"] == "package_held"}
+    equal([held[label][name] for label in "as" for name in ("title", "agent", "mcpId")],
+          ["A plan", "writer", "filesystem", "A plan", "backend", "github"])
+    world.submit(free("f"), name="failing")
+    world.approve("failing")
+    failing(world, "f", "failing")
+    failed = one(items_of(daemon, world), "package_failed")
+    equal((failed["title"], failed["agent"]), ("A plan", "backend"))
 
 
 # ---- filters, pages, forms
