@@ -75,10 +75,8 @@ static struct str find_unit(struct str text)
 
 	while (json_scan_type(text, root) != JSON_SCAN_OTHER && json_scan_type(text, root) != JSON_SCAN_STRING &&
 		json_scan_next(text, root, &item)) {
-		struct str indent = indent_at(text, item.start);
-
-		if (begins_line(text, item.start) && indent.len > 0)
-			return indent;
+		if (begins_line(text, item.start) && indent_at(text, item.start).len > 0)
+			return indent_at(text, item.start);
 	}
 	return STR("    ");
 }
@@ -134,7 +132,8 @@ static bool is_empty_block(struct str text, size_t container)
 	for (size_t i = 0; i < inside.len; i++)
 		if (is_line_end(inside.bytes[i]))
 			return true;
-	return inside.len == 0 && is_block_root(text);
+	/* An empty list is filled on its line: register tells by that which lists were there before. */
+	return inside.len == 0 && json_scan_type(text, container) == JSON_SCAN_OBJECT && is_block_root(text);
 }
 
 /* `last` is the last value there is, or has no end. */

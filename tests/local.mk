@@ -297,10 +297,15 @@ EXTRA_DIST += %D%/http/openapi.py %D%/http/test_openapi.py %D%/http/test_schema.
 # ---- end of the description of the API
 # ---- register and import: other people's files
 if HAVE_CMOCKA
-check_PROGRAMS += test_json_edit
-TESTS += test_json_edit
+check_PROGRAMS += test_json_edit test_project_file
+TESTS += test_json_edit test_project_file
 test_json_edit_SOURCES = tests/unit/test_json_edit.c
 test_json_edit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_json_edit_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+test_project_file_SOURCES = tests/unit/test_project_file.c
+test_project_file_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_project_file_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
+TESTS += tests/cli/test_register.py tests/cli/test_register_others.py
+EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/cases
 # ---- end of register and import
