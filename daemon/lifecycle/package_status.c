@@ -75,7 +75,7 @@ static bool depends_on_failed(const struct task_member *member, const bool *is_d
 	return false;
 }
 
-/* Marks what failed and, until nothing is added, what depends on it. */
+/* Marks what failed and, until nothing is added, what depends on it, through what was completed before a rework too. */
 static void mark_doomed(const struct task_member *members, size_t count, bool *is_doomed)
 {
 	bool was_added = true;
@@ -85,8 +85,7 @@ static void mark_doomed(const struct task_member *members, size_t count, bool *i
 	while (was_added) {
 		was_added = false;
 		for (size_t i = 0; i < count; i++) {
-			if (is_doomed[i] || !is_unfinished(members[i].status) ||
-				!depends_on_failed(&members[i], is_doomed))
+			if (is_doomed[i] || !depends_on_failed(&members[i], is_doomed))
 				continue;
 			is_doomed[i] = true;
 			was_added = true;

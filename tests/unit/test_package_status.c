@@ -99,6 +99,23 @@ static void a_task_fails_when_what_is_left_depends_on_what_failed(void **state)
 	assert_int_equal(task_of(members, 3), STORE_TASK_FAILED);
 }
 
+/* The middle one was completed with what the first had made before its rework. */
+static void a_task_fails_though_something_completed_lies_between(void **state)
+{
+	static const size_t on_first[] = {0};
+	static const size_t on_second[] = {1};
+	struct task_member members[] = {
+		{.status = PACKAGE_FAILED},
+		{.status = PACKAGE_COMPLETED, .depends_on = on_first, .depends_on_count = 1},
+		{.status = PACKAGE_READY, .depends_on = on_second, .depends_on_count = 1},
+	};
+
+	(void)state;
+	assert_int_equal(task_of(members, 3), STORE_TASK_FAILED);
+	members[1].depends_on_count = 0;
+	assert_int_equal(task_of(members, 3), STORE_TASK_APPROVED);
+}
+
 static void a_running_package_keeps_a_task_from_failing(void **state)
 {
 	struct task_member members[] = {{.status = PACKAGE_FAILED}, {.status = PACKAGE_RUNNING}};
@@ -206,6 +223,7 @@ int main(void)
 		cmocka_unit_test(held_goes_before_waiting_and_a_lease_before_both),
 		cmocka_unit_test(a_task_is_completed_when_every_package_is_completed_or_cancelled),
 		cmocka_unit_test(a_task_fails_when_what_is_left_depends_on_what_failed),
+		cmocka_unit_test(a_task_fails_though_something_completed_lies_between),
 		cmocka_unit_test(a_running_package_keeps_a_task_from_failing),
 		cmocka_unit_test(a_package_that_is_only_held_keeps_its_task_open),
 		cmocka_unit_test(times_are_written_and_read_back),
