@@ -173,6 +173,16 @@ static int open_store(struct admitd *admitd)
 
 /* ---- serving */
 
+static void tell_upkeep(void *arg, const char *what, int result)
+{
+	(void)arg;
+	if (result == 0)
+		log_line(LOG_LINE_INFO, "upkeep", "%s works again", what);
+	else
+		log_line(LOG_LINE_ERROR, "upkeep", "%s failed (%s); it is tried again", what,
+			result < 0 ? strerrordesc_np(-result) : lifecycle_result_code(result));
+}
+
 static int start_lifecycle(struct admitd *admitd)
 {
 	struct str prefixes[CONFIG_LIST_MAX];
@@ -189,6 +199,7 @@ static int start_lifecycle(struct admitd *admitd)
 		.prober = admitd->confine.prober,
 		.seal_key = admitd->confine.has_seal_key ? &admitd->confine.seal_key : NULL,
 		.keeps_time = admitd->options.command == OPTIONS_SERVE,
+		.tell = tell_upkeep,
 	};
 	int r = 0;
 

@@ -212,7 +212,7 @@ endif
 
 # ---- daemon/lifecycle: chapter 2 on a real store, without HTTP
 if HAVE_CMOCKA
-lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world test_lifecycle_store test_lifecycle_move test_lifecycle_run
+lifecycle_tests = test_package_cache test_grant_precedence test_package_status test_lifecycle_way test_lifecycle_plan test_lifecycle_grant test_lifecycle_surface test_lifecycle_world test_lifecycle_store test_lifecycle_move test_lifecycle_run test_lifecycle_upkeep
 check_PROGRAMS += $(lifecycle_tests)
 TESTS += $(lifecycle_tests)
 lifecycle_fixture = %D%/lib/lifecycle_fixture.c %D%/lib/lifecycle_fixture.h $(store_fixture)
@@ -251,6 +251,9 @@ test_lifecycle_run_LDADD = $(lifecycle_test_libs)
 test_lifecycle_store_SOURCES = %D%/unit/test_lifecycle_store.c $(lifecycle_fixture)
 test_lifecycle_store_CPPFLAGS = $(lifecycle_test_cppflags)
 test_lifecycle_store_LDADD = $(lifecycle_test_libs)
+test_lifecycle_upkeep_SOURCES = %D%/unit/test_lifecycle_upkeep.c $(lifecycle_fixture)
+test_lifecycle_upkeep_CPPFLAGS = $(lifecycle_test_cppflags)
+test_lifecycle_upkeep_LDADD = $(lifecycle_test_libs)
 endif
 # ---- end of daemon/lifecycle
 

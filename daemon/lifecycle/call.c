@@ -7,6 +7,7 @@
 #include "daemon/lifecycle/due.h"
 #include "daemon/lifecycle/due_timer.h"
 #include "daemon/lifecycle/lease_timer.h"
+#include "daemon/lifecycle/preview_log.h"
 
 /* What `run` of a store operation answers to have it taken back; its refusal is in the call. */
 enum { TAKE_BACK = 1000 };
@@ -72,6 +73,8 @@ static int run_once(struct store_tx *tx, void *arg)
 /* The result of a try; CALL_… when there must be another one. */
 static int result_of(struct lifecycle_call *call, int store_result)
 {
+	/* The store got round to something: there may be room for what it refused. */
+	preview_log_take_up(call->lifecycle->previews);
 	if (store_result != 0 && store_result != TAKE_BACK)
 		return call_store_result(store_result);
 	if (call->due_at != 0 && store_result == 0)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "daemon/lifecycle/due.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/grant.h"
 
 enum {
@@ -93,7 +94,7 @@ static void *timer_main(void *arg)
 
 	while (!is_ending(&lifecycle->due_timer)) {
 		int64_t next = INT64_MAX;
-		int r = write_due(lifecycle, &next);
+		int r = upkeep_note(lifecycle, UPKEEP_DUE, write_due(lifecycle, &next));
 
 		wait(lifecycle, next, r);
 	}

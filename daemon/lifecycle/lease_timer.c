@@ -7,6 +7,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/run_expire.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/run.h"
 
 enum {
@@ -230,7 +231,7 @@ static void *timer_main(void *arg)
 		int r = 0;
 
 		pthread_mutex_unlock(&leases->lock);
-		r = lease_timer_expire(lifecycle, &next);
+		r = upkeep_note(lifecycle, UPKEEP_LEASES, lease_timer_expire(lifecycle, &next));
 		pthread_mutex_lock(&leases->lock);
 		if (r == 0) {
 			wait(lifecycle, next);

@@ -290,6 +290,8 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 	lifecycle->durable_previews = config->durable_previews;
 	lifecycle->prober = config->prober;
 	lifecycle->seal_key = config->seal_key;
+	lifecycle->tell = config->tell;
+	lifecycle->tell_arg = config->tell_arg;
 	lifecycle->max_age_ms = config->max_age_ms != 0 ? config->max_age_ms : MAX_AGE_MS;
 	lifecycle->clock_ms = config->clock_ms != NULL ? config->clock_ms : system_clock_ms;
 	lifecycle->monotonic_ms = config->monotonic_ms != NULL ? config->monotonic_ms : system_monotonic_ms;

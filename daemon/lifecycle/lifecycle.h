@@ -159,6 +159,10 @@ struct lifecycle_config {
 	int64_t (*monotonic_ms)(void *arg); /* what leases run on; NULL: the system's */
 	void *clock_arg;
 	unsigned char run_token_key[32]; /* run tokens are derived from it and the run's id */
+	/* What the daemon does by itself fails (a lifecycle_result or -errno) and is tried again, or works again (0). From its
+	 * threads, once for each turn of events. NULL: nobody hears of it. */
+	void (*tell)(void *arg, const char *what, int result);
+	void *tell_arg;
 };
 
 /* Loads the catalog (a new one opens an epoch and reconciles every project), takes up work. 0 and *ret, owned by the caller;

@@ -80,6 +80,9 @@ struct recheck {
 	bool is_ending;
 };
 
+/* What its threads do unasked (upkeep.h). */
+enum upkeep { UPKEEP_DUE, UPKEEP_LEASES, UPKEEP_REJUDGE, UPKEEP_RECHECK, UPKEEP_COUNT };
+
 struct prober_client;
 struct seal_key;
 
@@ -95,6 +98,9 @@ struct lifecycle {
 	struct prober_client *prober;    /* NULL: none */
 	const struct seal_key *seal_key; /* NULL: none */
 	struct lease_timer leases;
+	bool is_failing[UPKEEP_COUNT]; /* each its thread's alone */
+	void (*tell)(void *arg, const char *what, int result);
+	void *tell_arg;
 	struct preview_log *previews;
 	char *state_folder; /* resolved; NULL: none */
 	char **root_prefixes;

@@ -22,6 +22,7 @@ liblifecycle_la_SOURCES += \
   %D%/catalog_put.c %D%/catalog_put.h %D%/liveness.c %D%/liveness.h %D%/recall.c %D%/recall.h %D%/recall_make.h %D%/retrial.c
 liblifecycle_la_SOURCES += \
   %D%/recheck.c %D%/recheck.h %D%/server.c %D%/server.h %D%/server_seal.c %D%/server_seal.h
+liblifecycle_la_SOURCES += %D%/upkeep.c %D%/upkeep.h
 liblifecycle_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 liblifecycle_la_CFLAGS = $(AM_CFLAGS)
 liblifecycle_la_LIBADD = libstore.la libhealth.la libagents.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS) $(PTHREAD_LIBS)

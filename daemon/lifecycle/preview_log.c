@@ -152,18 +152,35 @@ static void submit_waiting(struct preview_log *log)
 	log->waiting_bytes = 0;
 }
 
+/* Called with the lock. Before those that came later, however many wait: they were accepted. */
+static void put_back(struct preview_log *log, struct preview_entry *entries)
+{
+	struct preview_entry *last = entries;
+
+	log->waiting_bytes += last->arena.total;
+	while (last->next != NULL) {
+		last = last->next;
+		log->waiting_bytes += last->arena.total;
+	}
+	if (log->first == NULL)
+		log->last = &last->next;
+	last->next = log->first;
+	log->first = entries;
+}
+
 /* Called with the lock. One entry that can't be written must not take the others along: each goes alone. */
 static void submit_alone(struct preview_log *log, struct preview_entry *entries)
 {
 	while (entries != NULL) {
-		struct preview_entry *entry = entries;
+		struct preview_entry *rest = entries->next;
 
-		entries = entry->next;
-		entry->next = NULL;
-		if (!submit(log, entry)) {
-			log->lost++;
-			preview_entry_free(entry);
+		entries->next = NULL;
+		if (!submit(log, entries)) {
+			entries->next = rest;
+			put_back(log, entries);
+			return;
 		}
+		entries = rest;
 	}
 }
 
@@ -205,6 +222,14 @@ void preview_log_flush(struct preview_log *log)
 {
 	pthread_mutex_lock(&log->lock);
 	submit_waiting(log);
+	pthread_mutex_unlock(&log->lock);
+}
+
+void preview_log_take_up(struct preview_log *log)
+{
+	pthread_mutex_lock(&log->lock);
+	if (log->batches == 0)
+		submit_waiting(log);
 	pthread_mutex_unlock(&log->lock);
 }
 

@@ -18,6 +18,9 @@ void preview_log_free(struct preview_log *log);
 /* Hands what waits to the store at once, so that what is submitted next comes after it. */
 void preview_log_flush(struct preview_log *log);
 
+/* Hands over what the store had no room for. */
+void preview_log_take_up(struct preview_log *log);
+
 /* Whether this decision on this subject (a package's id, or a document's digest) needs no record now. */
 bool preview_log_folds(struct preview_log *log, struct str subject, struct str decision_id, int64_t now);
 

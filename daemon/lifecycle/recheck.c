@@ -9,6 +9,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/hold_make.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/health_retry.h"
 #include "policy/cleanup.h"
 
@@ -254,7 +255,9 @@ static void *recheck_main(void *arg)
 
 	while (!wait_for_turn(lifecycle, ms)) {
 		/* A store that can't be written is asked again in its time, not at once. */
-		ms = recheck_due(lifecycle) == 0 ? wait_ms(lifecycle) : LOOK_MS;
+		int r = upkeep_note(lifecycle, UPKEEP_RECHECK, recheck_due(lifecycle));
+
+		ms = r == 0 ? wait_ms(lifecycle) : LOOK_MS;
 	}
 	return NULL;
 }

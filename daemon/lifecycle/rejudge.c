@@ -5,6 +5,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "policy/cleanup.h"
 
 enum {
@@ -88,33 +89,65 @@ static int rejudge_project(struct lifecycle *lifecycle, struct str project)
 }
 
 struct project_page {
+	struct lifecycle *lifecycle;
 	struct str after;
-	struct store_project_list list;
+	struct store_project_list list; /* only those in which something is to be judged */
+	bool is_last;
 };
 
 static int read_page(struct store_tx *tx, void *arg)
 {
 	struct project_page *page = arg;
+	struct store_project_list *list = &page->list;
+	struct str catalog = lifecycle_catalog(page->lifecycle)->digest;
+	size_t kept = 0;
+	int r = store_project_list(tx, (struct str){0}, page->after, PROJECT_PAGE, list);
 
-	return call_store_result(store_project_list(tx, (struct str){0}, page->after, PROJECT_PAGE, &page->list));
+	if (r != 0)
+		return r;
+	page->is_last = list->count < PROJECT_PAGE;
+	if (list->count > 0)
+		page->after = list->items[list->count - 1].id;
+	for (size_t i = 0; r == 0 && i < list->count; i++) {
+		bool has_older = false;
+
+		r = store_package_has_older(tx, list->items[i].id, catalog, &has_older);
+		if (has_older)
+			list->items[kept++] = list->items[i];
+	}
+	list->count = kept;
+	return r;
+}
+
+/* One that can't be judged holds up no other. What the store as a whole refuses ends it: 0 or that; *first is the first fault. */
+static int rejudge_page(struct lifecycle *lifecycle, const struct store_project_list *list, int *first)
+{
+	for (size_t i = 0; i < list->count && !is_ending(lifecycle); i++) {
+		int r = rejudge_project(lifecycle, list->items[i].id);
+
+		if (r > 0)
+			return r;
+		if (*first == 0)
+			*first = r;
+	}
+	return 0;
 }
 
 int rejudge_all(struct lifecycle *lifecycle)
 {
 	struct arena arena;
-	struct project_page page = {0};
+	struct project_page page = {.lifecycle = lifecycle};
+	int first = 0;
 	int r = 0;
 
 	arena_init(&arena, REJUDGE_ARENA_BYTES);
 	do {
 		r = call_store_result(store_read(lifecycle->store, &arena, read_page, &page));
-		for (size_t i = 0; r == 0 && i < page.list.count && !is_ending(lifecycle); i++)
-			r = rejudge_project(lifecycle, page.list.items[i].id);
-		if (page.list.count > 0)
-			page.after = page.list.items[page.list.count - 1].id;
-	} while (r == 0 && page.list.count == PROJECT_PAGE && !is_ending(lifecycle));
+		if (r == 0)
+			r = rejudge_page(lifecycle, &page.list, &first);
+	} while (r == 0 && !page.is_last && !is_ending(lifecycle));
 	arena_release(&arena);
-	return r;
+	return r != 0 ? r : first;
 }
 
 /* ---- the thread */
@@ -145,7 +178,7 @@ static void *rejudge_main(void *arg)
 		}
 		worker->is_wanted = false;
 		pthread_mutex_unlock(&worker->lock);
-		r = rejudge_all(lifecycle);
+		r = upkeep_note(lifecycle, UPKEEP_REJUDGE, rejudge_all(lifecycle));
 		pthread_mutex_lock(&worker->lock);
 		if (r != 0) {
 			worker->is_wanted = true;

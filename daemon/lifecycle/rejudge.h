@@ -8,7 +8,7 @@
 
 #include "daemon/lifecycle/lifecycle_inner.h"
 
-/* Waits until all is judged. 0, or what the first failing transaction answered. */
+/* Waits until all is judged that can be. 0, or what the first failing transaction answered. */
 int rejudge_all(struct lifecycle *lifecycle) MUST_USE;
 
 /* A thread that does it whenever the catalog in force was replaced, and once at its start. 0 or -errno. */

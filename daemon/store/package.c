@@ -160,19 +160,38 @@ int store_package_list_of_task(
 	return all(&query, ret);
 }
 
+/* Of the project that is bound first. */
+#define TO_RECONCILE                                                                                        \
+	" WHERE p.project_id = ? AND p.\"end\" IS NULL AND t.status IN ('proposed', 'approved', 'failed') " \
+	"AND " LIVE_RUN " IS NULL"
+
 int store_package_list_to_reconcile(
 	struct store_tx *tx, struct str project, int64_t after, size_t limit, struct store_package_list *ret)
 {
 	CLEANUP(sql_end)
-	struct sql query = sql_begin(tx,
-		PACKAGE FROM_PACKAGES " WHERE p.project_id = ? AND p.\"end\" IS NULL AND p.sequence > ? "
-				      "AND t.status IN ('proposed', 'approved', 'failed') AND " LIVE_RUN
-				      " IS NULL ORDER BY p.sequence LIMIT ?");
+	struct sql query =
+		sql_begin(tx, PACKAGE FROM_PACKAGES TO_RECONCILE " AND p.sequence > ? ORDER BY p.sequence LIMIT ?");
 
 	sql_bind_str(&query, project);
 	sql_bind_int(&query, after);
 	sql_bind_int(&query, sql_limit(limit));
 	return all(&query, ret);
+}
+
+static void read_has(struct sql *query, void *row)
+{
+	*(bool *)row = sql_int(query) != 0;
+}
+
+int store_package_has_older(struct store_tx *tx, struct str project, struct str catalog, bool *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query =
+		sql_begin(tx, "SELECT EXISTS (SELECT 1" FROM_PACKAGES TO_RECONCILE " AND p.judged_catalog IS NOT ?)");
+
+	sql_bind_str(&query, project);
+	sql_bind_str(&query, catalog);
+	return sql_one(&query, read_has, ret);
 }
 
 int store_package_list_unfinished(struct store_tx *tx, struct str project, struct store_package_list *ret)

@@ -74,6 +74,8 @@ int store_package_list_of_task(
  */
 int store_package_list_to_reconcile(
 	struct store_tx *tx, struct str project, int64_t after, size_t limit, struct store_package_list *ret) MUST_USE;
+/* Whether one of those was judged by another catalog than this one, or never. */
+int store_package_has_older(struct store_tx *tx, struct str project, struct str catalog, bool *ret) MUST_USE;
 /* Every unfinished package of a project, running ones too, by sequence. */
 int store_package_list_unfinished(struct store_tx *tx, struct str project, struct store_package_list *ret) MUST_USE;
 

@@ -58,6 +58,8 @@ static int read_on(struct store *store, struct sql_connection *connection, struc
 	if (tx.failure)
 		r = tx.failure;
 	sql_roll_back(connection);
+	/* A statement that wasn't ended would keep the snapshot, and every later reader of this connection in the past. */
+	CHECK(sqlite3_txn_state(connection->db, NULL) == SQLITE_TXN_NONE);
 	return r;
 }
 

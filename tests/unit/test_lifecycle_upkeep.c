@@ -1,0 +1,255 @@
+/* What the lifecycle does unasked, where the store or one project is in its way: it is told, tried again, and holds up nothing else
+ * (chapters 2.1, 2.3, 2.4).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/lifecycle/catalog_put.h"
+#include "daemon/lifecycle/rejudge.h"
+#include "daemon/store/package.h"
+#include "daemon/store/task.h"
+#include "policy/catalog.h"
+#include "tests/lib/lifecycle_fixture.h"
+
+enum { QUEUE_LIMIT = 3 };
+
+#define READ FIXTURE_READ("fs", "filesystem.project.read")
+
+static const char *body(struct lifecycle_fixture *fixture)
+{
+	return lifecycle_fixture_body(fixture, lifecycle_fixture_package(fixture, "a", "", READ, ""));
+}
+
+static struct str put(struct lifecycle_fixture *fixture, const char *task)
+{
+	struct lifecycle_plan_put call;
+
+	assert_int_equal(lifecycle_fixture_put(fixture, task, body(fixture), &call), 0);
+	return call.view.packages[0].row.id;
+}
+
+/* ---- a full queue */
+
+struct crowd {
+	struct lifecycle_plan_put calls[QUEUE_LIMIT];
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned done;
+};
+
+static void count_done(struct lifecycle_call *call, int result)
+{
+	struct crowd *crowd = call->arg;
+
+	assert_int_equal(result, 0);
+	(void)pthread_mutex_lock(&crowd->lock);
+	crowd->done++;
+	(void)pthread_cond_broadcast(&crowd->changed);
+	(void)pthread_mutex_unlock(&crowd->lock);
+}
+
+/* Keeps the writer, and fills the queue behind it. */
+static void fill_queue(struct lifecycle_fixture *fixture, struct crowd *crowd)
+{
+	static const char *const names[QUEUE_LIMIT] = {"c0", "c1", "c2"};
+
+	*crowd = (struct crowd){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	store_fixture_hold_writer(fixture->store);
+	for (size_t i = 0; i < QUEUE_LIMIT; i++) {
+		crowd->calls[i] = (struct lifecycle_plan_put){.call = lifecycle_fixture_call(fixture, "planner"),
+			.task = lifecycle_fixture_str(names[i]),
+			.plan = lifecycle_fixture_plan(fixture, body(fixture))};
+		crowd->calls[i].call.done = count_done;
+		crowd->calls[i].call.arg = crowd;
+		assert_int_equal(lifecycle_plan_put(fixture->lifecycle, &crowd->calls[i]), 0);
+	}
+}
+
+static void empty_queue(struct lifecycle_fixture *fixture, struct crowd *crowd)
+{
+	store_fixture_let_go(fixture->store);
+	(void)pthread_mutex_lock(&crowd->lock);
+	while (crowd->done < QUEUE_LIMIT)
+		(void)pthread_cond_wait(&crowd->changed, &crowd->lock);
+	(void)pthread_mutex_unlock(&crowd->lock);
+}
+
+static void a_preview_that_the_queue_refused_is_written_when_there_is_room(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct lifecycle_preview preview;
+	struct lifecycle_stats stats;
+	struct crowd crowd;
+
+	fixture->store->config.queue_limit = QUEUE_LIMIT;
+	lifecycle_fixture_reopen(fixture);
+	(void)put(fixture, "t");
+	fill_queue(fixture, &crowd);
+	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
+	lifecycle_stats_read(fixture->lifecycle, &stats);
+	assert_int_equal(stats.previews_written, 0);
+	empty_queue(fixture, &crowd);
+	lifecycle_fixture_settle(fixture);
+	lifecycle_stats_read(fixture->lifecycle, &stats);
+	assert_int_equal(stats.previews_written, 1);
+	assert_int_equal(stats.previews_lost, 0);
+}
+
+/* ---- the daemon's own threads */
+
+struct told {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned failed, again;
+	int result; /* of the first that failed */
+};
+
+static void note_told(void *arg, const char *what, int result)
+{
+	struct told *told = arg;
+
+	assert_non_null(what);
+	(void)pthread_mutex_lock(&told->lock);
+	if (result != 0 && told->failed == 0)
+		told->result = result;
+	told->failed += result != 0;
+	told->again += result == 0;
+	(void)pthread_cond_broadcast(&told->changed);
+	(void)pthread_mutex_unlock(&told->lock);
+}
+
+static void an_end_that_comes_while_the_queue_is_full_is_told_and_written_after(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct told told = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct lifecycle_grant grant = {.decision = STORE_GRANT_APPROVED, .root_revision = 1};
+	struct lifecycle_reader reader;
+	struct store_grant seen = {0};
+	struct crowd crowd;
+
+	fixture->store->config.queue_limit = QUEUE_LIMIT;
+	fixture->config.keeps_time = true;
+	fixture->config.tell = note_told;
+	fixture->config.tell_arg = &told;
+	lifecycle_fixture_reopen(fixture);
+	grant.call = lifecycle_fixture_call(fixture, "approver");
+	grant.package = put(fixture, "t");
+	grant.expires_at = atomic_load(&fixture->now) + 1;
+	assert_int_equal(lifecycle_grant(fixture->lifecycle, &grant), 0);
+	fill_queue(fixture, &crowd);
+	lifecycle_fixture_pass(fixture, 1);
+	(void)pthread_mutex_lock(&told.lock);
+	while (told.failed == 0)
+		(void)pthread_cond_wait(&told.changed, &told.lock);
+	(void)pthread_mutex_unlock(&told.lock);
+	assert_int_equal(told.result, LIFECYCLE_QUEUE_FULL);
+	empty_queue(fixture, &crowd);
+	(void)pthread_mutex_lock(&told.lock);
+	while (told.again < told.failed)
+		(void)pthread_cond_wait(&told.changed, &told.lock);
+	(void)pthread_mutex_unlock(&told.lock);
+	reader = lifecycle_fixture_reader(fixture);
+	assert_int_equal(lifecycle_view_grant(&reader, grant.grant.id, &seen), 0);
+	assert_true(seen.expired);
+	lifecycle_free(fixture->lifecycle);
+	fixture->lifecycle = NULL;
+}
+
+/* ---- another catalog */
+
+static int insert_nonsense(struct store_tx *tx, void *arg)
+{
+	struct store_task task = {.id = STR("broken"),
+		.project = STR("broken"),
+		.title = STR("a task"),
+		.plan_revision = 1,
+		.plan_digest = STR("sha256:plan"),
+		.submitted_by = {STR("tok_1"), STR("planner")},
+		.submitted_at = 2,
+		.contributors_json = STR("[\"planner\"]"),
+		.created_at = 2,
+		.status_at = 2};
+	struct store_package package = {.id = STR("pkg_broken"),
+		.task = STR("broken"),
+		.plan_revision = 1,
+		.label = STR("a"),
+		.agent = STR("dev"),
+		.document_digest = STR("sha256:nonsense"),
+		.created_at = 3,
+		.attempt_limit = 3};
+	int r = store_fixture_insert_project(tx, (void *)(uintptr_t) "broken");
+
+	(void)arg;
+	if (r == 0)
+		r = store_task_insert(tx, &task);
+	return r != 0 ? r : store_package_insert(tx, &package, STR("nonsense"));
+}
+
+/* The default one, in which servers need no health. */
+static void replace_catalog(struct lifecycle_fixture *fixture)
+{
+	struct str bytes = catalog_default_bytes();
+	json_t *catalog = json_loadb(bytes.bytes, bytes.len, 0, NULL);
+	json_t *runtime = json_object_get(json_object_get(json_object_get(catalog, "mcps"), "github"), "runtime");
+	struct lifecycle_catalog_put call = {.call = lifecycle_fixture_call(fixture, "admin")};
+	char *text = NULL;
+
+	assert_int_equal(json_object_set_new(runtime, "healthGated", json_false()), 0);
+	text = json_dumps(catalog, JSON_COMPACT);
+	assert_non_null(text);
+	call.bytes = lifecycle_fixture_str(text);
+	assert_int_equal(lifecycle_catalog_put(fixture->lifecycle, &call), 0);
+	assert_true(call.is_changed);
+	free(text);
+	json_decref(catalog);
+}
+
+static void a_project_that_cannot_be_judged_holds_up_no_other(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct str package = put(fixture, "t");
+
+	assert_int_equal(store_fixture_write(fixture->store, insert_nonsense, NULL), 0);
+	replace_catalog(fixture);
+	assert_true(lifecycle_fixture_view(fixture, package).is_rejudging);
+	assert_int_equal(rejudge_all(fixture->lifecycle), -EUCLEAN);
+	assert_false(lifecycle_fixture_view(fixture, package).is_rejudging);
+}
+
+static void where_nothing_is_to_be_judged_anew_nothing_is_written(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct store_stats before;
+	struct store_stats after;
+
+	(void)put(fixture, "t");
+	replace_catalog(fixture);
+	assert_int_equal(rejudge_all(fixture->lifecycle), 0);
+	store_stats_read(fixture->store->store, &before);
+	assert_int_equal(rejudge_all(fixture->lifecycle), 0);
+	store_stats_read(fixture->store->store, &after);
+	assert_int_equal(after.operations, before.operations);
+}
+
+#define LIFECYCLE_TEST(name) cmocka_unit_test_setup_teardown(name, lifecycle_fixture_setup, lifecycle_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LIFECYCLE_TEST(a_preview_that_the_queue_refused_is_written_when_there_is_room),
+		LIFECYCLE_TEST(an_end_that_comes_while_the_queue_is_full_is_told_and_written_after),
+		LIFECYCLE_TEST(a_project_that_cannot_be_judged_holds_up_no_other),
+		LIFECYCLE_TEST(where_nothing_is_to_be_judged_anew_nothing_is_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
