@@ -49,6 +49,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_backup,
 	&cmd_restore,
 	&cmd_doctor,
+	&cmd_inventory,
+	&cmd_search,
 	&cmd_evaluate,
 	&cmd_explain,
 	&cmd_test,
