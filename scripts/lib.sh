@@ -26,10 +26,15 @@ packages_of() {
 	done
 }
 
+# What other packages bring along counts as installed: some builds of nodejs have npm in them.
 missing_packages() {
+	provided=$(dpkg-query -W -f='${Provides}\n' 2>/dev/null | sed 's/([^)]*)//g; s/,/ /g' | tr '\n' ' ')
 	for package in $(packages_of "$@"); do
 		status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || status=
-		[ "$status" = installed ] || printf '%s\n' "$package"
+		case "$status $provided " in
+		installed\ * | *" $package "*) ;;
+		*) printf '%s\n' "$package" ;;
+		esac
 	done
 }
 

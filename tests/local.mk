@@ -2,11 +2,13 @@
 
 # How every test runs: all of them speak TAP. A .py or .sh test lies in the source tree and finds the programs
 # through ADMITD and ADMITCTL; it writes only into a directory of its own.
-TEST_EXTENSIONS = .py .sh
+TEST_EXTENSIONS = .py .sh .mjs
 TAP_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_LOG_DRIVER)
 PY_LOG_DRIVER = $(TAP_LOG_DRIVER)
 SH_LOG_DRIVER = $(TAP_LOG_DRIVER)
+MJS_LOG_DRIVER = $(TAP_LOG_DRIVER)
+MJS_LOG_COMPILER = $(NODE)
 PY_LOG_COMPILER = $(PYTHON)
 AM_PY_LOG_FLAGS = -B
 AM_TESTS_ENVIRONMENT = \
@@ -14,7 +16,10 @@ AM_TESTS_ENVIRONMENT = \
   SRCDIR='$(abs_top_srcdir)'; export SRCDIR; \
   BUILDDIR='$(abs_top_builddir)'; export BUILDDIR; \
   ADMITD='$(abs_top_builddir)/admitd'; export ADMITD; \
-  ADMITCTL='$(abs_top_builddir)/admitctl'; export ADMITCTL;
+  ADMITCTL='$(abs_top_builddir)/admitctl'; export ADMITCTL; \
+  NPM_MODULES='$(abs_top_builddir)/tests/npm'; export NPM_MODULES; \
+  CHROMIUM='$(CHROMIUM)'; export CHROMIUM; \
+  PYTHON='$(PYTHON)'; export PYTHON;
 
 # ---- tests/lint: the rules of the house are found broken
 TESTS += %D%/lint/test_lint.py
@@ -27,7 +32,7 @@ EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py %D%/scrip
 # ---- the daemon from outside: over HTTP, killed, and through the quickstart
 black_box_tests = \
   %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_bad_bodies.py \
-  %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
+  %D%/http/test_console.py %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
 black_box_tests += %D%/http/test_actions.py
 black_box_tests += %D%/http/test_refusals.py
 TESTS += $(black_box_tests)

@@ -38,6 +38,7 @@ static const struct http_routes *const tables[] = {
 	&api_stats_routes,
 	&api_tokens_routes,
 	&api_openapi_routes,
+	&api_console_routes,
 };
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };

@@ -35,3 +35,11 @@ EXTRA_DIST += docs/openapi.json
 	  echo 'static const unsigned char openapi_json[] = {'; \
 	  od -An -v -tx1 $(srcdir)/docs/openapi.json | $(SED) 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; \
 	  echo '};'; } > $@.tmp && mv $@.tmp $@
+
+# The console's files, compiled in byte by byte and gzipped.
+libapi_la_SOURCES += %D%/api_console.c
+nodist_libapi_la_SOURCES += %D%/web_bytes.h
+BUILT_SOURCES += %D%/web_bytes.h
+CLEANFILES += %D%/web_bytes.h
+%D%/web_bytes.h: $(web_files) scripts/embed-web
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PYTHON) -B $(srcdir)/scripts/embed-web $(srcdir)/web >$@.tmp && mv $@.tmp $@

@@ -1,0 +1,15 @@
+# tests/web: the console in a real browser, against a real daemon. The modules come from npm once a build, before any test runs.
+web_tests = %D%/test_queue.mjs
+web_test_parts = %D%/story.py %D%/browser.mjs %D%/tap.mjs
+EXTRA_DIST += $(web_tests) $(web_test_parts) tests/npm/package.json tests/npm/package-lock.json
+if HAVE_BROWSER
+TESTS += $(web_tests)
+check_DATA = tests/npm/installed
+endif
+tests/npm/installed: tests/npm/package-lock.json
+	$(AM_V_GEN)$(MKDIR_P) tests/npm && cp -f $(srcdir)/tests/npm/package.json $(srcdir)/tests/npm/package-lock.json tests/npm/ 2>/dev/null; \
+	$(NPM) ci --prefix tests/npm --prefer-offline --ignore-scripts --no-audit --no-fund >$@.log 2>&1 && echo done >$@
+clean-local:
+	rm -rf tests/npm/node_modules tests/npm/installed tests/npm/installed.log tests/web/shots
+distclean-local:
+	test $(srcdir) = . || rm -f tests/npm/package.json tests/npm/package-lock.json

@@ -1,0 +1,90 @@
+// The one way to the daemon. Addresses begin with /v1/ and nothing else is ever asked.
+import {setServerTime} from "./clock.js";
+import {session, signedOut, token} from "./session.js";
+import {value} from "./value.js";
+
+export const reachable = value(true);
+
+/** An RFC 9457 problem, or no answer at all (`code` "unreachable"). */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.title);
+    Object.assign(this, {status, body, title: body.title, detail: body.detail, code: body.code, instance: body.instance});
+  }
+}
+
+const UNREACHABLE = {title: "The daemon can't be reached", code: "unreachable", detail: "Nothing was sent, or its answer was lost."};
+
+function fields(body, key) {
+  const all = {Accept: "application/json"};
+  if (token()) all.Authorization = `Bearer ${token()}`;
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  if (key) all["Idempotency-Key"] = key;
+  return all;
+}
+
+export function checkHref(href) {
+  if (!href.startsWith("/v1/")) throw new Error("an address that isn't the API's");
+  return href;
+}
+
+/** The response, or a Problem. */
+export async function send(method, href, {body, key, headers, signal} = {}) {
+  const init = {method, headers: {...fields(body, key), ...headers}, signal, cache: "no-store"};
+  if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+  let answer;
+  try {
+    answer = await fetch(checkHref(href), init);
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+    reachable.set(false);
+    throw new Problem(0, UNREACHABLE);
+  }
+  reachable.set(true);
+  if (!answer.ok) throw await problemOf(answer);
+  return answer;
+}
+
+async function problemOf(answer) {
+  const body = await answer.json().catch(() => ({title: `HTTP ${answer.status}`, code: String(answer.status)}));
+  if (answer.status === 401 && session.get()) signedOut.set(true);
+  return new Problem(answer.status, body);
+}
+
+export async function ask(method, href, options) {
+  const answer = await send(method, href, options);
+  return answer.status === 204 ? null : answer.json();
+}
+
+export const get = (href, options) => ask("GET", href, options);
+
+/** The lines of a job: onLine(progress) for each, the last one's `result`. */
+export async function job(method, href, body, onLine) {
+  const answer = await send(method, href, {body, headers: {Accept: "application/x-ndjson, application/json"}});
+  let last = null;
+  for (const line of (await answer.text()).split("\n").filter(Boolean)) {
+    last = JSON.parse(line);
+    onLine(last);
+  }
+  return last;
+}
+
+/** Every page of a list. */
+export async function all(href) {
+  const first = await get(href);
+  let next = first.next;
+  while (next) {
+    const page = await get(next);
+    first.items.push(...page.items);
+    next = page.next;
+  }
+  return first;
+}
+
+export async function loadSession() {
+  const found = await get("/v1/session");
+  setServerTime(found.serverTime);
+  session.set(found);
+  signedOut.set(false);
+  return found;
+}

@@ -1,0 +1,27 @@
+// Times as people read them.
+const two = (number) => String(number).padStart(2, "0");
+
+export function age(fromMs, nowMs) {
+  const seconds = Math.max(0, Math.floor((nowMs - fromMs) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 60) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min`;
+  if (hours < 24) return `${hours} h ${two(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export function clockText(ms) {
+  const at = new Date(ms);
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+const sameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
+
+/** 09:03 today, 7 Dec 09:41 on another day. */
+export function moment(text, nowMs) {
+  const ms = Date.parse(text);
+  const hour = clockText(ms).slice(0, 5);
+  if (sameDay(ms, nowMs)) return hour;
+  return `${new Date(ms).toLocaleDateString("en-GB", {day: "numeric", month: "short"})} ${hour}`;
+}

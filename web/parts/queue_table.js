@@ -1,0 +1,117 @@
+// The rows of the queue in their groups; a cursor that is one row, wherever the focus is.
+import {useEffect, useRef} from "preact/hooks";
+import {html} from "../lib/html.js";
+import {cursor} from "../lib/queue.js";
+import {link} from "../lib/router.js";
+import {useValue} from "../lib/value.js";
+import {useWindow} from "../lib/window.js";
+import {ActionButton, MoreActions} from "./actions.js";
+import {countText} from "./impact.js";
+import {ItemSign, Sign, StateSign} from "./sign.js";
+import {Id, Quote, Text} from "./text.js";
+import {Age} from "./when.js";
+
+const ROW_PX = 36;
+
+export function hashOf(item) {
+  if (item.packageId) return link("packages", item.packageId);
+  return item.task ? link("tasks", item.task) : link("projects", item.project);
+}
+
+export const nameOf = (item) => item.label ?? item.title ?? item.task ?? item.project;
+
+export const aboutOf = (item) => html`Asked for by <${Text} of=${nameOf(item)} />${item.agent && html`, agent <${Text} of=${item.agent} />`}, project <${Text} of=${item.project} />`;
+
+function Capabilities({names}) {
+  return names.map((name, at) => html`<code class="m" key=${name}>${name}${at < names.length - 1 ? "," : ""}</code>`);
+}
+
+const PLAIN = {plan_sent_back: "Sent back to its planner", package_failed: "Failed, no attempt left", run_silent: "Its run has gone silent", project_without_root: "A package asks to read it, and it has no folder yet"};
+
+function Why({item, inGroup, cleared}) {
+  if (item.gone) return html`Cleared${cleared?.actor && html` by <${Text} of=${cleared.actor.principal} />, <${Age} since=${cleared.at} /> ago`}`;
+  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? `${countText(item.blocked.length, "package is", "packages are")} blocked` : "Nothing blocks it";
+  const state = item.operatorState;
+  if (!state) return html`${PLAIN[item.kind] ?? item.kind} <span class="m"><${Quote} of=${item.facts?.reason} /></span>`;
+  if (inGroup && item.facts?.missing?.length) return html`Needs <${Capabilities} names=${item.facts.missing} />`;
+  return html`${state.headline} <span class="m"><${Text} of=${state.body} /></span>`;
+}
+
+function Opens({item}) {
+  if (item.gone) return null;
+  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : item.warnings ? countText(item.warnings, "warning") : "nothing";
+  const besides = (item.opens?.once ?? [item.packageId]).filter((id) => id !== item.packageId).length;
+  return besides ? `${besides} more` : item.opens ? "nothing" : "";
+}
+
+function What({item}) {
+  const more = item.packageId ? [item.project, item.agent].filter(Boolean) : [item.project, item.planRevision && `revision ${item.planRevision}`].filter(Boolean);
+  return html`<a class="l open" href=${hashOf(item)} tabindex="-1"><${Text} of=${nameOf(item)} /></a><span class="m"><${Text} of=${more.join(", ")} /></span>`;
+}
+
+function Frees({item}) {
+  if (item.gone) return null;
+  if (item.kind === "plan_waits_for_approval") return html`<a class="btn p" href=${hashOf(item)}>Review plan</a>`;
+  const [first, ...rest] = item.actions;
+  return first && html`<${ActionButton} action=${first} others=${item.actions} about=${aboutOf(item)} kind="btn p" /><${MoreActions} actions=${rest} others=${item.actions} about=${aboutOf(item)} />`;
+}
+
+const old = (item) => Date.now() - Date.parse(item.since) > 24 * 3600 * 1000;
+
+function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
+  const box = useRef(null);
+  useEffect(() => {
+    if (!isCursor) return;
+    box.current.scrollIntoView({block: "nearest"});
+    if (!document.querySelector("dialog[open]") && !box.current.contains(document.activeElement)) box.current.focus({preventScroll: true});
+  }, [isCursor]);
+  const names = [inGroup && "in", isCursor && "cur", item.gone && "gone"].filter(Boolean).join(" ");
+  return html`<tr ref=${box} class=${names} data-row=${item.id} aria-rowindex=${index} aria-selected=${isSelected} tabindex=${isCursor ? 0 : -1} onPointerDown=${() => cursor.set(item.id)} onFocusIn=${() => cursor.set(item.id)}>
+    <td class="sg">${item.gone ? html`<${Sign} name="ok" tone="green" />` : html`<${ItemSign} item=${item} />`}</td>
+    <td class="what">${isSelected && html`<b class="pick">✓<span class="hid"> selected</span></b>`}<${What} item=${item} /></td>
+    <td class="why"><${Why} item=${item} inGroup=${inGroup} cleared=${cleared} /></td>
+    <td class=${old(item) ? "num old" : "num"}>${!item.gone && html`<${Age} since=${item.since} />`}</td>
+    <td class="act"><${Frees} item=${item} /></td><td class="opens"><${Opens} item=${item} /></td></tr>`;
+}
+
+function CauseHead({group}) {
+  const first = group.rows.find((row) => !row.gone) ?? group.rows[0];
+  const action = group.cause.actions[0];
+  const opens = action && (action.id === "check_server" ? "may free all" : `opens all ${group.cause.count}, and later plans`);
+  return html`<div class="gi"><${StateSign} state=${first.operatorState} arm=${first.arm} /><b>${group.cause.headline}</b>
+    <span class="q">${first.facts?.actor && html`by <${Text} of=${first.facts.actor.principal} /> <${Quote} of=${first.facts.reason} />`}</span>
+    <span class="end">${action && html`<span>${opens}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
+}
+
+const TITLES = {plans: "Plans to decide", one: "One by one"};
+
+function GroupHead({group}) {
+  if (group.key === "all") return null;
+  return html`<tr class="g"><th colspan="6" scope="rowgroup">${group.cause ? html`<${CauseHead} group=${group} />` : html`<b>${TITLES[group.key]}</b> <span class="m">${group.rows.length}</span>`}</th></tr>`;
+}
+
+function Group({group, part, common}) {
+  return html`<tbody><${GroupHead} group=${group} />${part.map(([item, index]) => html`<${Row} key=${item.id} item=${item} index=${index} inGroup=${Boolean(group.cause)} isCursor=${item.id === common.cursorId}
+    isSelected=${common.selected.includes(item.id)} cleared=${item.gone ? common.cleared[item.packageId ?? item.task] : null} />`)}</tbody>`;
+}
+
+const pad = (rows) => (rows > 0 ? html`<tbody aria-hidden="true"><tr><td colspan="6" style=${{height: `${rows * ROW_PX}px`}}></td></tr></tbody>` : null);
+
+/** The groups with each row's place, cut to what can be seen. */
+function cut(groups, from, to) {
+  let at = 0;
+  return groups.map((group) => ({group, part: group.rows.map((item) => [item, ++at]).filter(([, index]) => index > from && index <= to)}));
+}
+
+export function QueueTable({groups, cleared, selected, windowed}) {
+  const cursorId = useValue(cursor);
+  const total = groups.reduce((sum, group) => sum + group.rows.length, 0);
+  const flat = groups.flatMap((group) => group.rows);
+  const box = useRef(null);
+  const [from, to] = useWindow(box, total, ROW_PX, windowed, flat.findIndex((row) => row.id === cursorId));
+  const shown = cut(groups, from, to).filter(({part, group}) => part.length || !windowed && group.rows.length);
+  useEffect(() => { if (!flat.some((row) => row.id === cursor.get()) && flat[0]) cursor.set(flat[0].id); });
+  return html`<div class="tbl" ref=${box}><table aria-rowcount=${total} aria-label="What waits for a person"><colgroup><col class="c-sign" /><col class="c-what" /><col /><col class="c-since" /><col class="c-act" /><col class="c-opens" /></colgroup>
+    <thead><tr><th><span class="hid">Sign</span></th><th scope="col">What</th><th scope="col">Why</th><th scope="col" aria-sort="ascending">Since</th><th scope="col">What frees it</th><th scope="col">Opens besides</th></tr></thead>
+    ${pad(from)}${shown.map(({group, part}) => html`<${Group} key=${group.key} group=${group} part=${part} common=${{cursorId, selected, cleared}} />`)}${pad(total - to)}</table></div>`;
+}

@@ -1,0 +1,37 @@
+// Other people's words: text nodes only, kept to themselves (bdi), what can't be seen shown by its number, long ones cut at two lines.
+import {useState} from "preact/hooks";
+import {html} from "../lib/html.js";
+
+const UNSEEN = /([\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}])/u;
+const LONG = 180;
+
+const number = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+function chips(text) {
+  return text.split(UNSEEN).map((piece, at) => (at % 2 ? html`<span class="chr">${number(piece)}</span>` : piece));
+}
+
+/** Text in one line. */
+export const Text = ({of}) => html`<bdi>${chips(String(of ?? ""))}</bdi>`;
+
+/** An id: what isn't plain ASCII in it stands out. */
+export function Id({of, short}) {
+  const text = String(of ?? "");
+  const shown = short ? shortId(text) : text;
+  const odd = /[^\x20-\x7e]/.test(text);
+  return html`<bdi class=${odd ? "id odd" : "id"} title=${odd ? "has other letters than a to z" : undefined}>${chips(shown)}</bdi>`;
+}
+
+export const shortId = (text) => (text.startsWith("sha256:") ? text.slice(7, 15) : text.length > 18 ? `${text.slice(0, 14)}…` : text);
+
+/** Long text: two lines, then "Show all". */
+export function Words({of}) {
+  const [whole, setWhole] = useState(false);
+  const text = String(of ?? "");
+  if (text.length <= LONG) return html`<span class="words"><${Text} of=${text} /></span>`;
+  return html`<span class="words"><span class=${whole ? "clip all" : "clip"}><${Text} of=${text} /></span>
+    <button class="more-words" aria-expanded=${whole} onClick=${() => setWhole(!whole)}>${whole ? "Show less" : "Show all"}</button></span>`;
+}
+
+/** What a person wrote, quoted. */
+export const Quote = ({of}) => (of ? html`<q><${Words} of=${of} /></q>` : null);

@@ -1,0 +1,97 @@
+// The queue: what waits for a person, why, since when, what frees it and what that opens besides.
+import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {onEvents} from "../lib/live.js";
+import {html} from "../lib/html.js";
+import {useKeys} from "../lib/keys.js";
+import {learn} from "../lib/names.js";
+import {QUEUE, KINDS, arrange, cursor, grouped, kindOf} from "../lib/queue.js";
+import {useResource} from "../lib/resource.js";
+import {go, setQuery} from "../lib/router.js";
+import {say} from "../lib/say.js";
+import {useValue} from "../lib/value.js";
+import {startById} from "../parts/actions.js";
+import {Load} from "../parts/queue_load.js";
+import {QueueHead} from "../parts/queue_head.js";
+import {QueueTable, hashOf, aboutOf} from "../parts/queue_table.js";
+import {SelectedBar} from "../parts/queue_selected.js";
+
+const WINDOW_OVER = 500;
+
+/** The rows that are shown, what waits behind "Show new", and who cleared what. */
+function useFrozen(items, filterKey) {
+  const kept = useRef({rows: [], key: null});
+  const cursorId = useValue(cursor);
+  const [, redraw] = useState(0);
+  return useMemo(() => {
+    if (!items) return {rows: [], fresh: [], show() {}};
+    const first = kept.current.key !== filterKey || kept.current.rows.length === 0;
+    const found = first ? {rows: items, fresh: []} : arrange(kept.current.rows, items, cursorId);
+    kept.current = {rows: found.rows, key: filterKey};
+    const show = () => { kept.current = {rows: [...found.rows.filter((row) => !row.gone), ...found.fresh], key: filterKey}; redraw((n) => n + 1); };
+    return {...found, show};
+  }, [items, filterKey, cursorId, kept.current.rows]);
+}
+
+/** {packageId: event} of what was cleared while this screen was open. */
+function useCleared() {
+  const [cleared, set] = useState({});
+  useEffect(() => onEvents((events) => {
+    const new_ = events.filter((event) => event.type === "hold.cleared" || event.type === "task.status" || event.type === "grant.recorded");
+    if (new_.length) set((before) => ({...before, ...Object.fromEntries(new_.map((event) => [event.packageId ?? event.task, event]))}));
+  }), []);
+  return cleared;
+}
+
+function useSpoken(fresh, rows) {
+  const gone = rows.filter((row) => row.gone).length;
+  useEffect(() => {
+    const words = [fresh.length && `${fresh.length} new`, gone && `${gone} cleared`].filter(Boolean);
+    if (words.length) say(words.join(", "));
+  }, [fresh.length, gone]);
+}
+
+function Toolbar({items, query, fresh, show}) {
+  const counts = (kind) => items.filter((item) => !kind || kindOf(item) === kind).length;
+  const projects = [...new Set(items.map((item) => item.project))].sort();
+  return html`<div class="bar">${KINDS.filter(([kind]) => kind !== "other" || counts(kind)).map(([kind, label]) => html`
+      <button key=${kind} class="chip" aria-pressed=${(query.kind ?? "") === kind} onClick=${() => setQuery({kind})}>${label} <i>${counts(kind)}</i></button>`)}
+    ${fresh.length > 0 && html`<button class="fresh" onClick=${show}>Show ${fresh.length} new <kbd>n</kbd></button>`}<span class="sp"></span>
+    <label class="sel">Project <select value=${query.project ?? ""} onChange=${(event) => setQuery({project: event.target.value})}><option value="">all</option>${projects.map((id) => html`<option key=${id} value=${id} selected=${query.project === id}>${id}</option>`)}</select></label>
+    <label class="sel">Group by <select value=${query.group ?? ""} onChange=${(event) => setQuery({group: event.target.value})}><option value="">cause</option><option value="none" selected=${query.group === "none"}>nothing</option></select></label></div>`;
+}
+
+const EMPTY = "Nothing is held. A blocked package appears here, with its reason and what frees it.";
+
+function useRows(items, query) {
+  const wanted = useMemo(() => items?.filter((item) => (!query.kind || kindOf(item) === query.kind) && (!query.project || item.project === query.project)), [items, query.kind, query.project]);
+  const frozen = useFrozen(wanted, `${query.kind ?? ""}/${query.project ?? ""}`);
+  const groups = useMemo(() => (query.group === "none" ? [{key: "all", rows: frozen.rows}] : grouped(frozen.rows)), [frozen.rows, query.group]);
+  return {...frozen, groups, flat: groups.flatMap((group) => group.rows)};
+}
+
+function useQueueKeys({flat, fresh, show}, selected, setSelected) {
+  const id = useValue(cursor);
+  const at = flat.findIndex((row) => row.id === id);
+  const row = flat[at];
+  const move = (by) => { const next = flat[Math.max(0, Math.min(flat.length - 1, at < 0 ? 0 : at + by))]; if (next) cursor.set(next.id); };
+  const begin = (action) => row && !row.gone && startById(row.actions, action, aboutOf(row));
+  const select = () => { if (row?.packageId && !row.gone) setSelected(selected.includes(row.id) ? selected.filter((one) => one !== row.id) : [...selected, row.id]); };
+  useKeys({j: () => move(1), k: () => move(-1), Enter: () => row && go(hashOf(row)), a: () => begin("approve_once") ?? begin("approve"), A: () => begin("approve_always"), d: () => begin("deny"),
+    r: () => begin("request_changes"), x: select, n: () => fresh.length && show(), Escape: () => setSelected([])});
+}
+
+export function Queue({query}) {
+  const resource = useResource(QUEUE, {every: true});
+  const items = resource.data?.items;
+  const rows = useRows(items, query);
+  const cleared = useCleared();
+  const [selected, setSelected] = useState([]);
+  useMemo(() => items && learn(items), [items]);
+  useSpoken(rows.fresh, rows.rows);
+  useQueueKeys(rows, selected, setSelected);
+  if (!items) return html`<${Load} resource=${resource} />`;
+  return html`<${Load} resource=${resource} /><${QueueHead} page=${resource.data} />
+    <${Toolbar} items=${items} query=${query} fresh=${rows.fresh} show=${rows.show} />
+    <${SelectedBar} rows=${rows.flat.filter((row) => selected.includes(row.id))} clear=${() => setSelected([])} />
+    ${rows.flat.length ? html`<${QueueTable} groups=${rows.groups} cleared=${cleared} selected=${selected} windowed=${rows.flat.length > WINDOW_OVER} />` : html`<p class="card empty">${items.length || rows.fresh.length ? "Nothing of this kind waits." : EMPTY}</p>`}`;
+}
