@@ -1,6 +1,7 @@
 /* The console (chapter 7): the files of web/, compiled in and served as they are, gzipped for who takes that. Whoever asks may have
  * them: what they show comes from the API, with the reader's own token.
  */
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,7 +17,7 @@ struct web_file {
 
 #include "daemon/http/web_bytes.h"
 
-enum { FILES = sizeof(web_files) / sizeof(web_files[0]), PATH_SIZE = 128 };
+enum { FILES = sizeof(web_files) / sizeof(web_files[0]), TAG_SIZE = 64 };
 
 static const struct web_file *find(const char *path)
 {
@@ -91,7 +92,7 @@ static void add_headers(struct http_reply *reply, const char *tag)
 static void answer_file(const struct web_file *file, const struct http_request *request, struct http_reply *reply)
 {
 	bool is_packed = takes_gzip(http_request_header(request, "Accept-Encoding"));
-	char tag[PATH_SIZE];
+	char tag[TAG_SIZE];
 
 	(void)snprintf(tag, sizeof(tag), "%s%s", file->tag, is_packed ? "-gzip" : "");
 	if (is_known(http_request_header(request, "If-None-Match"), tag)) {
@@ -104,10 +105,25 @@ static void answer_file(const struct web_file *file, const struct http_request *
 	add_headers(reply, tag);
 }
 
-static int answer_path(const char *path, const struct http_request *request, struct http_reply *reply)
+static int get_console(void *ctx, struct http_request *request, struct http_reply *reply)
 {
-	const struct web_file *file = find(path);
+	(void)ctx;
+	answer_file(find("index.html"), request, reply);
+	return 0;
+}
 
+/* The folder is the pattern's, so that no path of the tree is made from what was sent but for one name. */
+static int get_file(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	static const size_t web_len = sizeof("/web/") - 1;
+	const char *folder = request->route->pattern + web_len;
+	struct str path = arena_printf(&request->arena, "%.*s%s", (int)(strchr(folder, '{') - folder), folder,
+		http_request_param(request, "file").bytes);
+	const struct web_file *file = path.bytes != NULL ? find(path.bytes) : NULL;
+
+	(void)ctx;
+	if (path.bytes == NULL)
+		return -ENOMEM;
 	if (file != NULL)
 		answer_file(file, request, reply);
 	else
@@ -115,33 +131,13 @@ static int answer_path(const char *path, const struct http_request *request, str
 	return 0;
 }
 
-static int get_console(void *ctx, struct http_request *request, struct http_reply *reply)
-{
-	(void)ctx;
-	return answer_path("index.html", request, reply);
-}
-
-static int get_file(void *ctx, struct http_request *request, struct http_reply *reply)
-{
-	(void)ctx;
-	return answer_path(http_request_param(request, "file").bytes, request, reply);
-}
-
-static int get_nested(void *ctx, struct http_request *request, struct http_reply *reply)
-{
-	struct str folder = http_request_param(request, "folder");
-	struct str file = http_request_param(request, "file");
-	char path[PATH_SIZE];
-
-	(void)ctx;
-	(void)snprintf(path, sizeof(path), "%s/%s", folder.bytes, file.bytes);
-	return answer_path(path, request, reply);
-}
-
 static const struct http_route rows[] = {
 	{HTTP_GET, "/", 0, HTTP_NO_AUTH, 0, get_console},
 	{HTTP_GET, "/web/{file}", 0, HTTP_NO_AUTH, 0, get_file},
-	{HTTP_GET, "/web/{folder}/{file}", 0, HTTP_NO_AUTH, 0, get_nested},
+	{HTTP_GET, "/web/lib/{file}", 0, HTTP_NO_AUTH, 0, get_file},
+	{HTTP_GET, "/web/parts/{file}", 0, HTTP_NO_AUTH, 0, get_file},
+	{HTTP_GET, "/web/screens/{file}", 0, HTTP_NO_AUTH, 0, get_file},
+	{HTTP_GET, "/web/vendor/{file}", 0, HTTP_NO_AUTH, 0, get_file},
 };
 
 const struct http_routes api_console_routes = API_ROUTES(rows);

@@ -79,7 +79,7 @@ def the_whole_console_is_lighter_than_it_may_be(daemon):
 
 @scene
 def an_unknown_file_is_a_problem_like_any_other(daemon):
-    for path in ("/web/none.js", "/web/vendor/none.js", "/web/vendor/SHA256SUMS", "/web/screens/%2e%2e", "/web/" + "a" * 300, "/web/a/" + "b" * 300):
+    for path in ("/web/none.js", "/web/vendor/none.js", "/web/vendor/SHA256SUMS", "/web/screens/index.html", "/web/vendor%2ehtm.js", "/web/" + "a" * 300, "/web/a/" + "b" * 300):
         is_problem(daemon.nobody.get(path), 404, "not_found")
 
 

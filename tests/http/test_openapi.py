@@ -139,7 +139,8 @@ def ids_of(daemon):
     daemon.admin.put("/v1/projects/%s/servers/github" % world.id, {"enabled": True}).must(201)
     run = world.handoff("b")
     return {"projects": world.id, "tasks": world.task_id(), "packages": world.pid("a"), "grants": grant["id"], "runs": run["run"]["id"],
-            "decisions": run["decisionId"], "capabilities": READ, "servers": "github", "health": "github"}
+            "decisions": run["decisionId"], "capabilities": READ, "servers": "github", "health": "github",
+            "web": "tokens.css", "lib": "api.js", "parts": "app.js", "screens": "queue.js", "vendor": "htm.js"}
 
 
 def is_endless(operation):
