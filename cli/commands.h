@@ -32,6 +32,7 @@ extern const struct cli_command cmd_project_set;
 extern const struct cli_command cmd_project_show;
 extern const struct cli_command cmd_project_unarchive;
 extern const struct cli_command cmd_recovery;
+extern const struct cli_command cmd_redact;
 extern const struct cli_command cmd_register;
 extern const struct cli_command cmd_reject;
 extern const struct cli_command cmd_retry;

@@ -60,6 +60,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_catalog_show,
 	&cmd_catalog_put,
 	&cmd_catalog_liveness,
+	&cmd_redact,
 	NULL,
 };
 

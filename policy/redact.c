@@ -171,6 +171,7 @@ static int redact_round(
 		return result;
 	for (size_t i = 0; i < spans.count; i++)
 		report->counts[spans.items[i].category]++;
+	report->is_key_open = report->is_key_open || spans.is_key_open;
 	render(from, &spans, cap, to);
 	return buf_error(to);
 }

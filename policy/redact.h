@@ -51,6 +51,7 @@ enum redact_category {
 /* How much of each category was taken out; what a cut removed afterwards is counted too. */
 struct redact_report {
 	size_t counts[REDACT_CATEGORIES];
+	bool is_key_open; /* a private key begins in the text and doesn't end there: what follows may be the rest of it */
 };
 
 /* The wire name of a category ("private_key", …), static. */

@@ -38,6 +38,7 @@ struct redact_spans {
 	size_t size;
 	bool is_first_enough; /* stop after the first */
 	bool is_out_of_memory;
+	bool is_key_open; /* the last private key has no end */
 };
 
 void redact_spans_release(struct redact_spans *spans);

@@ -334,6 +334,7 @@ static int find_by_rule(const struct matcher *matcher, size_t number, struct str
 		rules[number].take(&cursor, at, (size_t)groups);
 		from = at[1] > from ? at[1] : from + 1;
 	}
+	spans->is_key_open = spans->is_key_open || cursor.open_key != SIZE_MAX;
 	if (cursor.open_key != SIZE_MAX)
 		redact_span_add(&cursor, cursor.open_key, text.len);
 	return groups < 0 ? REDACT_LIMIT_HIT : 0;

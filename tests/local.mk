@@ -125,7 +125,7 @@ endif
 # ---- end of redactor
 
 # ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
-check_PROGRAMS += fuzz_catalog fuzz_json_edit fuzz_package fuzz_redact
+check_PROGRAMS += fuzz_catalog fuzz_filter fuzz_json_edit fuzz_package fuzz_redact
 fuzz_catalog_SOURCES = %D%/fuzz/fuzz_catalog.c
 fuzz_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_catalog_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -134,6 +134,10 @@ fuzz_json_edit_SOURCES = %D%/fuzz/fuzz_json_edit.c
 fuzz_json_edit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_edit_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_json_edit_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
+fuzz_filter_SOURCES = %D%/fuzz/fuzz_filter.c
+fuzz_filter_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
+fuzz_filter_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_filter_LDADD = libagents.la libpolicy.la $(SODIUM_LIBS)
 fuzz_package_SOURCES = %D%/fuzz/fuzz_package.c
 fuzz_package_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_package_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -145,6 +149,7 @@ fuzz_redact_LDADD = libpolicy.la
 if !FUZZING
 fuzz_catalog_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_json_edit_SOURCES += %D%/fuzz/fuzz_replay.c
+fuzz_filter_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_package_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_redact_SOURCES += %D%/fuzz/fuzz_replay.c
 endif
@@ -317,3 +322,13 @@ endif
 TESTS += tests/cli/test_register.py tests/cli/test_register_others.py
 EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/cases
 # ---- end of register and import
+
+# ---- agents: what a run's child prints, and what its client is given
+check_PROGRAMS += test_secret_filter
+TESTS += test_secret_filter
+test_secret_filter_SOURCES = %D%/unit/test_secret_filter.c
+test_secret_filter_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
+test_secret_filter_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
+TESTS += %D%/cli/test_redact.py
+EXTRA_DIST += %D%/cli/test_redact.py
+# ---- end of agents
