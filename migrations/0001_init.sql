@@ -21,6 +21,11 @@ CREATE TABLE projects (
 	server_counter INTEGER NOT NULL DEFAULT 0,   -- the last tool server revision given out
 	created_at INTEGER NOT NULL,
 	archived_at INTEGER,
+	revision INTEGER NOT NULL DEFAULT 1,         -- of name, root and use: what people set, not what is decided in it
+	changed_token TEXT,
+	changed_principal TEXT,
+	changed_at INTEGER NOT NULL,
+	change_reason TEXT,
 	CHECK ((root_path IS NULL) = (root_ref IS NULL)),
 	CHECK ((root_path IS NULL) = (root_revision = 0)),
 	CHECK (root_revision IN (0, root_counter))

@@ -113,16 +113,17 @@ static void derive_run_token(struct api_call *call, const json_t *answer, struct
 		add_run_token(reply, run_token);
 }
 
-/* The headers of the answer, from its body: the place of a grant that was made, a task's tag. */
+/* The headers of the answer, from its body: the place of a grant that was made, a task's or a project's tag. */
 static void derive_headers(const json_t *answer, struct http_reply *reply)
 {
 	const json_t *grant = json_object_get(json_object_get(answer, "grant"), "id");
-	const json_t *revision = json_object_get(answer, "planRevision");
 	bool is_task = json_object_get(answer, "planDigest") != NULL;
+	bool is_project = json_object_get(answer, "rootRef") != NULL;
+	const json_t *revision = json_object_get(answer, is_task ? "planRevision" : "revision");
 
 	if (reply->status == 201 && json_is_string(grant))
 		http_reply_header(reply, "Location", "/v1/grants/%s", json_string_value(grant));
-	if (is_task && json_is_string(revision))
+	if ((is_task || is_project) && json_is_string(revision))
 		http_reply_header(reply, "ETag", "\"%s\"", json_string_value(revision));
 }
 
@@ -258,6 +259,8 @@ static const char *detail_of(int result)
 		       "folder";
 	case LIFECYCLE_TASK_EXISTS:
 		return "a task with this id belongs to another project";
+	case LIFECYCLE_PRECONDITION_FAILED:
+		return "it isn't what If-Match or If-None-Match asks for; read it again, then decide";
 	case LIFECYCLE_STALE_OBSERVATION:
 		return "checkedAt is before that of the observation that is stored";
 	default:

@@ -8,6 +8,7 @@
 #include "daemon/lifecycle/catalog_put.h"
 #include "daemon/lifecycle/recall.h"
 #include "daemon/log.h"
+#include "daemon/store/catalog.h"
 #include "policy/catalog_diff.h"
 
 enum {
@@ -189,6 +190,26 @@ static int start_dry(struct dry_run *dry, struct http_reply *reply)
 	return 0;
 }
 
+static int run_current(struct store_tx *tx, void *arg)
+{
+	return store_catalog_current(tx, arg);
+}
+
+/* As replacing it would be refused: with the epoch that is in force. */
+static int refuse_match(struct api *api, struct http_request *request, struct http_reply *reply)
+{
+	struct store_catalog current = {0};
+	struct lifecycle_refusal refusal = {.revision = -1};
+	int r = store_read(lifecycle_store(api->lifecycle), &request->arena, run_current, &current);
+
+	if (r != 0)
+		return r < 0 ? r : api_call_refuse_view(reply, request, LIFECYCLE_NOT_STORED);
+	refusal = (struct lifecycle_refusal){
+		.revision = current.epoch, .status = current.digest, .actor = current.actor, .at = current.at};
+	api_call_refuse(reply, request, LIFECYCLE_PRECONDITION_FAILED, &refusal);
+	return 0;
+}
+
 static int dry_run(
 	struct api *api, struct http_request *request, struct str digest, int64_t days, struct http_reply *reply)
 {
@@ -204,8 +225,7 @@ static int dry_run(
 		return r < 0 ? r : 0;
 	if (digest.bytes != NULL && !str_equal(digest, lifecycle_catalog(api->lifecycle)->digest)) {
 		catalog_free(dry->catalog);
-		http_reply_problem(reply, request, HTTP_PROBLEM_PRECONDITION_FAILED, "another catalog is in force");
-		return 0;
+		return refuse_match(api, request, reply);
 	}
 	dry->job = (struct job){.run = run_dry, .drop = drop_dry};
 	dry->api = api;

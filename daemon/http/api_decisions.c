@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/lifecycle/recall.h"
 #include "daemon/lifecycle/time_text.h"
 #include "daemon/log.h"
@@ -102,6 +103,8 @@ static int get_decision(void *ctx, struct http_request *request, struct http_rep
 		check_same(&recall, request);
 		r = write_decision(api, request, &recall, reply);
 	}
+	if (r == 0)
+		condition_tag_body(request, reply);
 	lifecycle_recall_release(&recall);
 	return r > 0 ? api_call_refuse_view(reply, request, r) : r;
 }

@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/http/text_table.h"
 #include "daemon/lifecycle/grant.h"
@@ -134,6 +135,7 @@ static int get_grant(void *ctx, struct http_request *request, struct http_reply 
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
 	render_grant(NULL, &grant, &out);
+	condition_tag_body(request, reply);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/move.h"
 
@@ -19,6 +20,7 @@ static int get_package(void *ctx, struct http_request *request, struct http_repl
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
 	render_package(&package, &request->token, &out);
+	condition_tag_body(request, reply);
 	return 0;
 }
 

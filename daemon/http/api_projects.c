@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/project.h"
 #include "policy/text.h"
@@ -27,6 +28,7 @@ static void write_put(struct api_call *call, struct http_reply *reply)
 	struct json_out out = http_reply_json(reply, putting->put.created ? 201 : 200);
 
 	render_project(view, shows_root(call->request), putting->put.call.now, &out);
+	http_reply_etag(reply, view->row.revision);
 	if (putting->put.created)
 		http_reply_header(reply, "Location", "/v1/projects/%.*s", (int)view->row.id.len, view->row.id.bytes);
 }
@@ -63,10 +65,10 @@ static int put_project(void *ctx, struct http_request *request, struct http_repl
 		json_in_fault(&body, "name", "must be a plain text of 1 to 240 characters");
 	read_root(&body, &putting->put);
 	json_in_end(&body);
-	if (!json_in_ok(&in)) {
+	if (!json_in_ok(&in))
 		http_reply_faults(reply, request, &in);
+	if (!json_in_ok(&in) || condition_read(request, reply, &putting->put.condition) != 0)
 		return api_call_drop(&putting->call, 0);
-	}
 	return api_call_start(&putting->call, lifecycle_project_put(api->lifecycle, &putting->put), reply);
 }
 
@@ -83,6 +85,7 @@ static void write_moved(struct api_call *call, struct http_reply *reply)
 	struct json_out out = http_reply_json(reply, 200);
 
 	render_archived(move, shows_root(call->request), &out);
+	http_reply_etag(reply, move->view.row.revision);
 }
 
 static int move(struct api *api, struct http_request *request, struct http_reply *reply,
@@ -133,6 +136,7 @@ static int get_project(void *ctx, struct http_request *request, struct http_repl
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
 	render_project(&project, shows_root(request), lifecycle_now(api->lifecycle), &out);
+	http_reply_etag(reply, project.row.revision);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/heartbeat.h"
 #include "daemon/lifecycle/outcome.h"
@@ -23,6 +24,7 @@ static int get_run(void *ctx, struct http_request *request, struct http_reply *r
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
 	render_run(&run, reader.lifecycle, &out);
+	condition_tag_body(request, reply);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "daemon/http/api_call.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/server.h"
 #include "daemon/lifecycle/time_text.h"
@@ -40,6 +41,7 @@ static int get_server(void *ctx, struct http_request *request, struct http_reply
 			continue;
 		out = http_reply_json(reply, 200);
 		render_server(&project.servers.items[i], &out);
+		http_reply_etag(reply, project.servers.items[i].revision);
 		return 0;
 	}
 	return api_call_refuse_view(reply, request, r != 0 ? r : LIFECYCLE_NOT_FOUND);
@@ -59,6 +61,7 @@ static void write_put(struct api_call *call, struct http_reply *reply)
 	struct json_out out = http_reply_json(reply, put->created ? 201 : 200);
 
 	render_server_with_health(&put->server, put->has_health ? &put->health : NULL, putting->call.call->now, &out);
+	http_reply_etag(reply, put->server.revision);
 	if (put->created)
 		http_reply_header(reply, "Location", "/v1/projects/%.*s/servers/%.*s", (int)put->server.project.len,
 			put->server.project.bytes, (int)put->server.mcp_id.len, put->server.mcp_id.bytes);
@@ -151,6 +154,8 @@ static int put_server(void *ctx, struct http_request *request, struct http_reply
 	r = read_put(&reading, &putting->put);
 	if (r == 0 && reading.in.count + reading.spec_faults.count > 0)
 		return api_call_drop(&putting->call, refuse(&reading, reply));
+	if (r == 0 && condition_read(request, reply, &putting->put.condition) != 0)
+		return api_call_drop(&putting->call, 0);
 	if (r == 0 && reading.given != NULL)
 		r = lifecycle_server_keep(
 			api->lifecycle, &request->arena, putting->put.project, &reading.spec, &putting->put.spec_json);
@@ -184,6 +189,8 @@ static int delete_server(void *ctx, struct http_request *request, struct http_re
 		return API_CALL_ENDED(r);
 	deleting->request.project = http_request_param(request, "id");
 	deleting->request.mcp_id = http_request_param(request, "mcpId");
+	if (condition_read(request, reply, &deleting->request.condition) != 0)
+		return api_call_drop(&deleting->call, 0);
 	return api_call_start(&deleting->call, lifecycle_server_delete(api->lifecycle, &deleting->request), reply);
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/http/text_table.h"
 #include "daemon/lifecycle/move.h"
@@ -30,51 +31,13 @@ static void write_planned(struct api_call *call, struct http_reply *reply)
 		http_reply_header(reply, "Location", "/v1/tasks/%.*s", (int)put->task.len, put->task.bytes);
 }
 
-enum condition { CONDITION_NONE = 0, CONDITION_REVISION, CONDITION_ANY, CONDITION_MALFORMED };
-
-/* A header with one entity tag as we write it, "7", or a star. */
-static enum condition read_condition(const struct http_request *request, const char *name, int64_t *ret_revision)
-{
-	struct str text = http_request_header(request, name);
-
-	*ret_revision = 0;
-	if (text.bytes == NULL)
-		return CONDITION_NONE;
-	if (str_is(text, "*"))
-		return CONDITION_ANY;
-	if (text.len < 3 || text.len > 20 || text.bytes[0] != '"' || text.bytes[text.len - 1] != '"')
-		return CONDITION_MALFORMED;
-	for (size_t i = 1; i + 1 < text.len; i++) {
-		if (text.bytes[i] < '0' || text.bytes[i] > '9')
-			return CONDITION_MALFORMED;
-		*ret_revision = *ret_revision * 10 + (text.bytes[i] - '0');
-	}
-	return *ret_revision > 0 ? CONDITION_REVISION : CONDITION_MALFORMED;
-}
-
-/* 0, or API_CALL_ANSWERED. `If-Match: *` asks for a task that is there, whatever its revision. */
-static int read_conditions(struct http_request *request, struct lifecycle_plan_put *put, struct http_reply *reply)
-{
-	int64_t ignored = 0;
-	enum condition match = read_condition(request, "If-Match", &put->if_revision);
-	enum condition none = read_condition(request, "If-None-Match", &ignored);
-
-	put->only_new = none == CONDITION_ANY;
-	if (match != CONDITION_MALFORMED && match != CONDITION_ANY && none != CONDITION_MALFORMED &&
-		none != CONDITION_REVISION)
-		return 0;
-	http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST,
-		"a plan takes If-Match with its revision in quotes, or If-None-Match with a star");
-	return API_CALL_ANSWERED;
-}
-
 static int read_plan(struct planning *planning, struct http_request *request, struct http_reply *reply)
 {
 	struct lifecycle_refusal refusal = {.revision = -1};
-	int r = read_conditions(request, &planning->put, reply);
+	int r = condition_read(request, reply, &planning->put.condition);
 
 	if (r != 0)
-		return r;
+		return API_CALL_ANSWERED;
 	r = plan_read(&request->arena, request->json, PLAN_FORM_TASK, &planning->plan, &refusal);
 	if (r <= 0)
 		return r;

@@ -19,6 +19,7 @@ libapi_la_SOURCES = \
   %D%/api_recovery.c %D%/api_service.c %D%/api_surfaces.c %D%/api_tasks.c %D%/api_tokens.c %D%/handoff_wait.c %D%/handoff_wait.h %D%/idempotency.c %D%/idempotency.h \
   %D%/render.c %D%/render.h %D%/render_grant.c %D%/render_judged.c %D%/render_project.c %D%/render_recovery.c %D%/render_run.c \
   %D%/render_task.c %D%/render_text.c %D%/render_token.c %D%/text_table.c %D%/text_table.h %D%/token_issue.c %D%/token_issue.h
+libapi_la_SOURCES += %D%/condition.c %D%/condition.h
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)

@@ -17,6 +17,9 @@ static void write_head(const struct store_project *project, bool shows_root, str
 	json_out_member_revision(out, "decisionRevision", project->decision_revision);
 	json_out_member_bool(out, "archived", project->archived_at != 0);
 	time_text_member(out, "createdAt", project->created_at);
+	json_out_member_revision(out, "revision", project->revision);
+	render_actor("changedBy", &project->changed_by, out);
+	time_text_member(out, "changedAt", project->changed_at);
 }
 
 void render_project_line(const struct store_project *project, bool shows_root, struct json_out *out)

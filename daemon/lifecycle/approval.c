@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/judged.h"
 #include "daemon/lifecycle/preview_log.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/surface.h"
 #include "daemon/lifecycle/task_settle.h"
 #include "daemon/lifecycle/time_text.h"
@@ -365,10 +366,10 @@ static int run_approval(struct store_tx *tx, struct lifecycle_call *call)
 		r = answer_again(&approving);
 	else if (r == 0 && approving.task.status != STORE_TASK_PROPOSED)
 		r = refuse_status(&approving);
-	else if (r == 0 && approving.world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
 	else if (r == 0) {
-		r = check_actor(&approving);
+		r = refusal_of_archived(&approving.world);
+		if (r == 0)
+			r = check_actor(&approving);
 		if (r == 0)
 			r = decide(&approving);
 	}

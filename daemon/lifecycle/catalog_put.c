@@ -5,6 +5,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/fault_list.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/rejudge.h"
 #include "daemon/store/catalog.h"
 #include "daemon/store/event.h"
@@ -102,9 +103,7 @@ static int run_put(struct store_tx *tx, struct lifecycle_call *call)
 		return -ENOMEM;
 	if (put->if_digest.bytes != NULL && !str_equal(put->if_digest, current.digest)) {
 		call->refusal.status = current.digest;
-		call->refusal.actor = current.actor;
-		call->refusal.at = current.at;
-		return LIFECYCLE_PRECONDITION_FAILED;
+		return refusal_of_condition(call, current.epoch, &current.actor, current.at, (struct str){0});
 	}
 	return str_equal(current.digest, put->digest) ? 0 : open_epoch(tx, put);
 }

@@ -4,6 +4,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/grant_make.h"
 #include "daemon/lifecycle/judged.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 #include "policy/text.h"
@@ -42,15 +43,11 @@ static int open_package(struct store_tx *tx, struct granting *granting)
 
 static int check_status(struct granting *granting)
 {
-	enum package_status status = package_status_of(&granting->row);
-	const char *word = package_status_name(status);
+	int r = refusal_of_archived(&granting->world);
 
-	if (granting->world.project.archived_at != 0)
-		return LIFECYCLE_PROJECT_ARCHIVED;
-	if (granting->row.end == STORE_PACKAGE_UNFINISHED)
-		return 0;
-	granting->grant->call.refusal.status = (struct str){word, strlen(word)};
-	return LIFECYCLE_PACKAGE_STATUS;
+	if (r != 0 || granting->row.end == STORE_PACKAGE_UNFINISHED)
+		return r;
+	return refusal_of_package(granting->world.tx, &granting->grant->call, &granting->row, LIFECYCLE_PACKAGE_STATUS);
 }
 
 static int check_revision(struct granting *granting)

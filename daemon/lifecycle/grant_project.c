@@ -2,6 +2,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/grant_make.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/self_approval.h"
 #include "policy/cleanup.h"
 
@@ -26,8 +27,8 @@ static int open_project(struct store_tx *tx, struct granting *granting)
 		? world_open(tx, &grant->call, grant->project, &granting->world)
 		: LIFECYCLE_NOT_FOUND;
 
-	if (r == 0 && granting->world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
+	if (r == 0)
+		r = refusal_of_archived(&granting->world);
 	if (r == 0)
 		r = grant_make_set(&granting->world, &granting->requested);
 	if (r == 0)

@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/claim.h"
 #include "daemon/lifecycle/judged.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/scope_json.h"
 #include "daemon/lifecycle/surface.h"
 #include "daemon/lifecycle/view_make.h"
@@ -115,12 +116,16 @@ static int try_package(struct handing *handing, struct store_package *row, bool 
 
 /* ---- one package */
 
-static int refuse_package(struct handing *handing, enum package_status status)
+/* What waits for others is pending, held or not. */
+static int refuse_package(struct handing *handing, const struct store_package *row)
 {
-	const char *word = package_status_name(status);
+	const char *pending = package_status_name(PACKAGE_PENDING);
+	struct lifecycle_call *call = &handing->handoff->call;
+	int r = refusal_of_package(handing->tx, call, row, LIFECYCLE_PACKAGE_STATUS);
 
-	handing->handoff->call.refusal.status = (struct str){word, strlen(word)};
-	return LIFECYCLE_PACKAGE_STATUS;
+	if (package_status_of(row) == PACKAGE_BLOCKED)
+		call->refusal.status = (struct str){pending, strlen(pending)};
+	return r;
 }
 
 static int refuse_task(struct handing *handing)
@@ -154,20 +159,18 @@ static int find_package(struct handing *handing, struct store_package *ret)
 static int hand_package(struct handing *handing)
 {
 	struct store_package row = {0};
-	enum package_status status = PACKAGE_BLOCKED;
 	int r = find_package(handing, &row);
 
 	if (r == 0)
 		r = open_context(handing, row.task);
 	if (r != 0)
 		return r;
-	status = package_status_of(&row);
 	if (row.end != STORE_PACKAGE_UNFINISHED)
-		return refuse_package(handing, status);
+		return refuse_package(handing, &row);
 	if (row.task_status != STORE_TASK_APPROVED)
 		return refuse_task(handing);
-	if (status == PACKAGE_RUNNING || row.open_dependencies > 0)
-		return refuse_package(handing, status == PACKAGE_RUNNING ? status : PACKAGE_PENDING);
+	if (package_status_of(&row) == PACKAGE_RUNNING || row.open_dependencies > 0)
+		return refuse_package(handing, &row);
 	r = try_package(handing, &row, true);
 	if (r == LIFECYCLE_ADMISSION_BLOCKED)
 		call_keep(&handing->handoff->call);

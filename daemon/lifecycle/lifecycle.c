@@ -59,6 +59,13 @@ const char *lifecycle_result_code(int result)
 	return result < LIFECYCLE_RESULT_COUNT ? codes[result] : NULL;
 }
 
+bool lifecycle_condition_holds(const struct lifecycle_condition *condition, bool is_there, int64_t revision)
+{
+	if (condition->has_revision && (!is_there || revision != condition->revision))
+		return false;
+	return is_there ? !condition->only_new : !condition->only_there;
+}
+
 bool lifecycle_scope_has(const struct lifecycle_scope *scope, struct str project)
 {
 	if (scope->is_all)

@@ -47,7 +47,7 @@ enum lifecycle_result {
 	LIFECYCLE_PLAN_REVISION_CONFLICT, /* refusal.revision: the current one */
 	LIFECYCLE_REVISION_CONFLICT,      /* refusal.revision and the record that made it */
 	LIFECYCLE_ROOT_CHANGED,           /* refusal.revision: the root's */
-	LIFECYCLE_PRECONDITION_FAILED,    /* refusal.revision: the task's plan revision, 0 = no task */
+	LIFECYCLE_PRECONDITION_FAILED,    /* refusal: the record as it stands; revision 0 = there is none */
 	LIFECYCLE_TASK_STATUS,            /* refusal.status */
 	LIFECYCLE_PACKAGE_STATUS,         /* refusal.status */
 	LIFECYCLE_ALREADY_COVERED,        /* refusal: the project's record */
@@ -93,6 +93,16 @@ struct lifecycle_refusal {
 	const struct lifecycle_fault *faults;
 	size_t fault_count;
 };
+
+/* What a writer that replaces asks of the record as it stands (4.1); zeroed: nothing. */
+struct lifecycle_condition {
+	bool has_revision; /* it is there, with this revision */
+	int64_t revision;
+	bool only_there;
+	bool only_new; /* there is none */
+};
+
+bool lifecycle_condition_holds(const struct lifecycle_condition *condition, bool is_there, int64_t revision);
 
 /* The projects a token may see. Zeroed, it sees none. */
 struct lifecycle_scope {

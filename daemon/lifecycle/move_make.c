@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/event_log.h"
 #include "daemon/lifecycle/package_end.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/redact.h"
 
@@ -20,15 +21,6 @@ int move_refuse_task(struct lifecycle_call *call, const struct store_task *task)
 	call->refusal.at = task->status_at;
 	call->refusal.reason = task->status_reason;
 	return LIFECYCLE_TASK_STATUS;
-}
-
-int move_refuse_package(struct lifecycle_call *call, const struct store_package *row, int result)
-{
-	const char *word = package_status_name(package_status_of(row));
-
-	call->refusal.status = (struct str){word, strlen(word)};
-	call->refusal.at = row->ended_at;
-	return result;
 }
 
 /* ---- a task */
@@ -61,8 +53,8 @@ int move_open_task(struct store_tx *tx, struct task_moving *moving, unsigned fro
 	if (r != 0)
 		return call_store_result(r);
 	r = world_open(tx, &move->call, moving->task.project, &moving->world);
-	if (r == 0 && moving->world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
+	if (r == 0)
+		r = refusal_of_archived(&moving->world);
 	if (r == 0)
 		r = check_revision(moving);
 	if (r == 0 && (from & 1u << moving->task.status) == 0)
@@ -133,8 +125,8 @@ int move_open_package(struct store_tx *tx, struct package_moving *moving)
 	r = call_store_result(store_task_find(tx, moving->row.task, &moving->task));
 	if (r == 0)
 		r = world_open(tx, &move->call, moving->row.project, &moving->world);
-	if (r == 0 && moving->world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
+	if (r == 0)
+		r = refusal_of_archived(&moving->world);
 	return r != 0 ? r : redact_copy(moving->world.arena, move->reason, REDACT_REASON, &moving->reason);
 }
 

@@ -31,7 +31,6 @@ int move_cancel_task(
 
 /* Refusals: their words and record; they give the result. */
 int move_refuse_task(struct lifecycle_call *call, const struct store_task *task) MUST_USE;
-int move_refuse_package(struct lifecycle_call *call, const struct store_package *row, int result) MUST_USE;
 
 /* ---- of a package */
 

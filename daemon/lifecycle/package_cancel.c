@@ -1,6 +1,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/move_make.h"
 #include "daemon/lifecycle/package_end.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/task_settle.h"
 #include "policy/cleanup.h"
 
@@ -13,7 +14,7 @@ static int check(struct package_moving *moving)
 	struct lifecycle_call *call = &moving->move->call;
 
 	if (moving->row.end != STORE_PACKAGE_UNFINISHED)
-		return move_refuse_package(call, &moving->row, LIFECYCLE_PACKAGE_STATUS);
+		return refusal_of_package(moving->world.tx, call, &moving->row, LIFECYCLE_PACKAGE_STATUS);
 	if ((CANCELLED_IN & 1 << moving->task.status) == 0)
 		return move_refuse_task(call, &moving->task);
 	return move_find_along(moving, STORE_PACKAGE_UNFINISHED);

@@ -2,6 +2,7 @@
 #include "daemon/lifecycle/move_make.h"
 #include "daemon/lifecycle/outcome.h"
 #include "daemon/lifecycle/package_end.h"
+#include "daemon/lifecycle/refusal.h"
 #include "policy/cleanup.h"
 
 static int check(struct package_moving *moving)
@@ -9,7 +10,7 @@ static int check(struct package_moving *moving)
 	struct lifecycle_call *call = &moving->move->call;
 
 	if (moving->row.end != STORE_PACKAGE_FAILED)
-		return move_refuse_package(call, &moving->row, LIFECYCLE_NOT_RETRYABLE);
+		return refusal_of_package(moving->world.tx, call, &moving->row, LIFECYCLE_NOT_RETRYABLE);
 	if (moving->task.status != STORE_TASK_APPROVED && moving->task.status != STORE_TASK_FAILED)
 		return move_refuse_task(call, &moving->task);
 	return 0;

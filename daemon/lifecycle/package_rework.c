@@ -2,6 +2,7 @@
 #include "daemon/lifecycle/event_log.h"
 #include "daemon/lifecycle/move_make.h"
 #include "daemon/lifecycle/package_end.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/store/run.h"
 #include "policy/cleanup.h"
 
@@ -39,7 +40,7 @@ static int check(struct package_moving *moving)
 	if (r == 0 && moving->task.status != STORE_TASK_APPROVED)
 		r = move_refuse_task(call, &moving->task);
 	if (r == 0 && moving->row.end != STORE_PACKAGE_COMPLETED)
-		r = move_refuse_package(call, &moving->row, LIFECYCLE_PACKAGE_STATUS);
+		r = refusal_of_package(moving->world.tx, call, &moving->row, LIFECYCLE_PACKAGE_STATUS);
 	return r != 0 ? r : move_find_along(moving, STORE_PACKAGE_COMPLETED);
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/lifecycle/outcome.h"
 #include "daemon/lifecycle/package_end.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 #include "policy/redact.h"
@@ -45,10 +46,10 @@ static int check_precondition(const struct putting *putting)
 	struct lifecycle_plan_put *put = putting->put;
 	int64_t revision = putting->is_new ? 0 : putting->task.plan_revision;
 
-	if ((put->if_revision == 0 || put->if_revision == revision) && !(put->only_new && !putting->is_new))
+	if (lifecycle_condition_holds(&put->condition, !putting->is_new, revision))
 		return 0;
-	put->call.refusal.revision = revision;
-	return LIFECYCLE_PRECONDITION_FAILED;
+	return refusal_of_condition(
+		&put->call, revision, &putting->task.submitted_by, putting->task.submitted_at, (struct str){0});
 }
 
 static int check_status(const struct putting *putting)
@@ -77,9 +78,7 @@ static int open_task(struct store_tx *tx, struct putting *putting)
 	if (!putting->is_new && !str_equal(putting->task.project, put->plan->project))
 		return LIFECYCLE_TASK_EXISTS;
 	r = world_open(tx, &put->call, put->plan->project, &putting->world);
-	if (r == 0 && putting->world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
-	return r;
+	return r != 0 ? r : refusal_of_archived(&putting->world);
 }
 
 /* ---- what stays, what goes */

@@ -60,8 +60,7 @@ struct lifecycle_plan_put {
 	struct lifecycle_call call;
 	struct str task;
 	const struct plan *plan;
-	int64_t if_revision; /* If-Match: the plan revision; 0: any */
-	bool only_new;       /* If-None-Match: * */
+	struct lifecycle_condition condition; /* its revision: the plan's */
 
 	enum lifecycle_plan_effect effect; /* out */
 	struct lifecycle_task view;

@@ -8,6 +8,7 @@
 #include "daemon/lifecycle/fault_list.h"
 #include "daemon/lifecycle/name_check.h"
 #include "daemon/lifecycle/project_root.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 #include "policy/redact.h"
@@ -96,7 +97,7 @@ static int open_root(struct lifecycle_call *call)
 
 static int insert(struct store_tx *tx, struct lifecycle_project_put *put)
 {
-	struct store_project row = {.id = put->id, .created_at = put->call.now};
+	struct store_project row = {.id = put->id, .created_at = put->call.now, .changed_by = put->call.actor};
 	int r = redact_copy(store_tx_arena(tx), put->name.bytes != NULL ? put->name : put->id, REDACT_FIELD, &row.name);
 
 	return r != 0 ? r : call_store_result(store_project_insert(tx, &row));
@@ -113,6 +114,7 @@ static int rename_project(struct changing *changing)
 	r = redact_copy(world->arena, changing->put->name, REDACT_FIELD, &row.name);
 	if (r != 0 || str_equal(row.name, world->project.name))
 		return r;
+	project_root_sign(world, (struct str){0}, &row);
 	r = call_store_result(store_project_update(world->tx, &row));
 	if (r == 0)
 		r = world_reread(world);
@@ -157,11 +159,14 @@ static int open_project(struct store_tx *tx, struct changing *changing)
 	if (r != 0 && r != STORE_ABSENT)
 		return call_store_result(r);
 	put->created = r == STORE_ABSENT;
+	if (!lifecycle_condition_holds(&put->condition, !put->created, changing->before.revision))
+		return refusal_of_condition(&put->call, changing->before.revision, &changing->before.changed_by,
+			changing->before.changed_at, changing->before.change_reason);
 	if (put->created)
 		r = insert(tx, put);
 	if (r == 0)
 		r = world_open(tx, &put->call, put->id, &changing->world);
-	return r == 0 && changing->world.project.archived_at != 0 ? LIFECYCLE_PROJECT_ARCHIVED : r;
+	return r != 0 ? r : refusal_of_archived(&changing->world);
 }
 
 static int run_put(struct store_tx *tx, struct lifecycle_call *call)

@@ -14,6 +14,7 @@ struct lifecycle_project_put {
 	struct str name; /* absent: stays, or the id for a new one */
 	enum lifecycle_root_change root;
 	struct str root_path; /* absolute, with LIFECYCLE_ROOT_SET */
+	struct lifecycle_condition condition;
 
 	bool created; /* out */
 	bool root_changed;
@@ -24,7 +25,7 @@ struct lifecycle_project_put {
 	uint64_t opened_inode;
 };
 
-/* INVALID_DOCUMENT (id, name, path), ROOT_NOT_ALLOWED, RUN_ACTIVE (live runs were given context of the old root),
+/* INVALID_DOCUMENT (id, name, path), PRECONDITION_FAILED, ROOT_NOT_ALLOWED, RUN_ACTIVE (live runs were given context of the old root),
  * PROJECT_ARCHIVED; NOT_FOUND when the id is outside the scope. The same path of the same directory is no change.
  */
 int lifecycle_project_put(struct lifecycle *lifecycle, struct lifecycle_project_put *call) MUST_USE;

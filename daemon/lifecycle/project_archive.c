@@ -44,6 +44,7 @@ static int set_archived(struct archiving *archiving, int64_t at)
 	int r = 0;
 
 	row.archived_at = at;
+	project_root_sign(world, archiving->reason, &row);
 	r = call_store_result(store_project_update(world->tx, &row));
 	if (r == 0)
 		r = world_reread(world);

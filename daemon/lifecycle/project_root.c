@@ -40,6 +40,13 @@ int project_root_refuse_active(struct world *world)
 	return refusal->id_count > 0 ? LIFECYCLE_RUN_ACTIVE : 0;
 }
 
+void project_root_sign(const struct world *world, struct str reason, struct store_project *row)
+{
+	row->changed_by = world->call->actor;
+	row->changed_at = world->call->now;
+	row->change_reason = reason;
+}
+
 static int write_root(struct world *world, const struct project_root *root)
 {
 	struct store_project row = world->project;
@@ -54,6 +61,7 @@ static int write_root(struct world *world, const struct project_root *root)
 		if (row.root_ref.bytes == NULL)
 			return -ENOMEM;
 	}
+	project_root_sign(world, (struct str){0}, &row);
 	return call_store_result(store_project_set_root(world->tx, &row));
 }
 

@@ -17,6 +17,8 @@ int project_root_set(struct world *world, const struct project_root *root) MUST_
 /* The first row of the health of the built-in server: what was seen when the folder was opened. */
 int project_root_first_health(struct world *world) MUST_USE;
 
+/* Who changes a project, and when: the call's. `reason` may be absent. */
+void project_root_sign(const struct world *world, struct str reason, struct store_project *row);
 /* `project.changed`; `what` is a literal, `reason` may be absent. */
 int project_root_tell(struct world *world, const char *what, struct str reason) MUST_USE;
 

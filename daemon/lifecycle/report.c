@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/fault_list.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/time_text.h"
 #include "policy/cleanup.h"
 #include "policy/redact.h"
@@ -82,8 +83,8 @@ static int run_report(struct store_tx *tx, struct lifecycle_call *call)
 
 	if (r == 0 && catalog_find_mcp(world.catalog, report->mcp_id) == NULL)
 		r = LIFECYCLE_NOT_FOUND;
-	if (r == 0 && world.project.archived_at != 0)
-		r = LIFECYCLE_PROJECT_ARCHIVED;
+	if (r == 0)
+		r = refusal_of_archived(&world);
 	if (r != 0)
 		return r;
 	if (!time_text_read(report->row.checked_at, &checked_at))

@@ -8,6 +8,7 @@
 #include "daemon/lifecycle/fault_list.h"
 #include "daemon/lifecycle/recheck.h"
 #include "daemon/lifecycle/reconcile.h"
+#include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/server_seal.h"
 #include "policy/cleanup.h"
 
@@ -36,7 +37,7 @@ static int open_project(struct store_tx *tx, struct lifecycle_call *call, struct
 {
 	int r = lifecycle_scope_has(&call->scope, project) ? world_open(tx, call, project, world) : LIFECYCLE_NOT_FOUND;
 
-	return r == 0 && world->project.archived_at != 0 ? LIFECYCLE_PROJECT_ARCHIVED : r;
+	return r != 0 ? r : refusal_of_archived(world);
 }
 
 static int tell(struct world *world, const char *what, const struct store_server *server)
@@ -63,6 +64,18 @@ static int find_health(struct world *world, struct str mcp_id, bool *ret_has, st
 static int reconcile_server(struct world *world, struct str mcp_id)
 {
 	return reconcile_project(world, &(struct reconcile_scope){.mcp_id = mcp_id}, NULL);
+}
+
+/* The daemon's own file server is there, with revision 0, without anybody setting it. */
+static int check_condition(struct lifecycle_call *call, const struct lifecycle_condition *condition,
+	const struct store_server *server, struct str mcp_id)
+{
+	const struct store_server none = {0};
+	const struct store_server *now = server != NULL ? server : &none;
+
+	if (lifecycle_condition_holds(condition, server != NULL || lifecycle_is_builtin(mcp_id), now->revision))
+		return 0;
+	return refusal_of_condition(call, now->revision, &now->changed_by, now->changed_at, (struct str){0});
 }
 
 /* ---- setting one */
@@ -161,6 +174,8 @@ static int run_put(struct store_tx *tx, struct lifecycle_call *call)
 	int r = open_project(tx, call, put->project, &world);
 
 	if (r == 0)
+		r = check_condition(call, &put->condition, world_server(&world, put->mcp_id), put->mcp_id);
+	if (r == 0)
 		r = write_server(&world, put);
 	return r != 0 ? r : find_health(&world, put->mcp_id, &put->has_health, &put->health);
 }
@@ -185,6 +200,8 @@ static int run_delete(struct store_tx *tx, struct lifecycle_call *call)
 	server = r == 0 ? world_server(&world, request->mcp_id) : NULL;
 	if (r == 0 && server == NULL)
 		r = LIFECYCLE_NOT_FOUND;
+	if (r == 0)
+		r = check_condition(call, &request->condition, server, request->mcp_id);
 	if (r != 0)
 		return r;
 	gone = *server;

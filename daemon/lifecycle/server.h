@@ -17,6 +17,7 @@ struct lifecycle_server_put {
 	struct str mcp_id;
 	bool enabled;
 	enum store_server_kind kind;
+	struct lifecycle_condition condition;
 	struct str spec_json; /* with STORE_SERVER_SPEC: what lifecycle_server_keep() made */
 
 	bool created; /* out */
@@ -31,16 +32,17 @@ int lifecycle_server_keep(struct lifecycle *lifecycle, struct arena *arena, stru
 	struct str *ret_json) MUST_USE;
 
 /* Inserts or replaces; a server with a spec is asked first, and its health is written with it. NOT_FOUND (the project),
- * PROJECT_ARCHIVED, INVALID_DOCUMENT (the id; a kind that this server can't be of; too many servers). */
+ * PROJECT_ARCHIVED, PRECONDITION_FAILED, INVALID_DOCUMENT (the id; a kind that this server can't be of; too many servers). */
 int lifecycle_server_put(struct lifecycle *lifecycle, struct lifecycle_server_put *call) MUST_USE;
 
 struct lifecycle_server_delete {
 	struct lifecycle_call call;
 	struct str project;
 	struct str mcp_id;
+	struct lifecycle_condition condition;
 };
 
-/* What was known of it goes with it. NOT_FOUND (the project, or the server), PROJECT_ARCHIVED. */
+/* What was known of it goes with it. NOT_FOUND (the project, or the server), PROJECT_ARCHIVED, PRECONDITION_FAILED. */
 int lifecycle_server_delete(struct lifecycle *lifecycle, struct lifecycle_server_delete *call) MUST_USE;
 
 struct lifecycle_server_check {

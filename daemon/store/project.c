@@ -6,7 +6,7 @@
 #define PROJECT                                                                                             \
 	"SELECT id, name, root_path, root_device, root_inode, root_ref, root_revision, decision_revision, " \
 	"created_at, "                                                                                      \
-	"archived_at FROM projects"
+	"archived_at, revision, changed_token, changed_principal, changed_at, change_reason FROM projects"
 
 static void read_project(struct sql *query, void *row)
 {
@@ -23,6 +23,10 @@ static void read_project(struct sql *query, void *row)
 	project->decision_revision = sql_int(query);
 	project->created_at = sql_int(query);
 	project->archived_at = sql_int(query);
+	project->revision = sql_int(query);
+	sql_actor(query, &project->changed_by);
+	project->changed_at = sql_int(query);
+	project->change_reason = sql_str(query);
 }
 
 int store_project_find(struct store_tx *tx, struct str id, struct store_project *ret)
@@ -36,21 +40,37 @@ int store_project_find(struct store_tx *tx, struct str id, struct store_project 
 int store_project_insert(struct store_tx *tx, const struct store_project *row)
 {
 	CLEANUP(sql_end)
-	struct sql query = sql_begin_write(tx, "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?)");
+	struct sql query = sql_begin_write(tx,
+		"INSERT INTO projects (id, name, created_at, changed_token, changed_principal, changed_at) VALUES (?, "
+		"?, ?, "
+		"?, ?, ?)");
 
 	sql_bind_str(&query, row->id);
 	sql_bind_str(&query, row->name);
 	sql_bind_int(&query, row->created_at);
+	sql_bind_actor(&query, &row->changed_by);
+	sql_bind_int(&query, row->created_at);
 	return sql_run(&query);
+}
+
+#define CHANGED "revision = revision + 1, changed_token = ?, changed_principal = ?, changed_at = ?, change_reason = ?"
+
+static void bind_change(struct sql *query, const struct store_project *row)
+{
+	sql_bind_actor(query, &row->changed_by);
+	sql_bind_int(query, row->changed_at);
+	sql_bind_str(query, row->change_reason);
 }
 
 int store_project_update(struct store_tx *tx, const struct store_project *row)
 {
 	CLEANUP(sql_end)
-	struct sql query = sql_begin_write(tx, "UPDATE projects SET name = ?, archived_at = ? WHERE id = ?");
+	struct sql query =
+		sql_begin_write(tx, "UPDATE projects SET name = ?, archived_at = ?, " CHANGED " WHERE id = ?");
 
 	sql_bind_str(&query, row->name);
 	sql_bind_time(&query, row->archived_at);
+	bind_change(&query, row);
 	sql_bind_str(&query, row->id);
 	return sql_run_on_row(&query);
 }
@@ -67,10 +87,11 @@ int store_project_set_root(struct store_tx *tx, struct store_project *row)
 	CLEANUP(sql_end)
 	struct sql query = sql_begin_write(tx,
 		has_root ? "UPDATE projects SET root_path = ?, root_device = ?, root_inode = ?, root_ref = ?, "
-			   "root_counter = root_counter + 1, root_revision = root_counter + 1 WHERE id = ? RETURNING "
+			   "root_counter = root_counter + 1, root_revision = root_counter + 1, " CHANGED
+			   " WHERE id = ? RETURNING "
 			   "root_revision"
 			 : "UPDATE projects SET root_path = NULL, root_device = 0, root_inode = 0, root_ref = NULL, "
-			   "root_revision = 0 WHERE id = ? RETURNING root_revision");
+			   "root_revision = 0, " CHANGED " WHERE id = ? RETURNING root_revision");
 
 	if (has_root) {
 		sql_bind_str(&query, row->root_path);
@@ -78,6 +99,7 @@ int store_project_set_root(struct store_tx *tx, struct store_project *row)
 		sql_bind_int(&query, (int64_t)row->root_inode);
 		sql_bind_str(&query, row->root_ref);
 	}
+	bind_change(&query, row);
 	sql_bind_str(&query, row->id);
 	return sql_one(&query, read_int, &row->root_revision);
 }

@@ -18,6 +18,10 @@ struct store_project {
 	int64_t decision_revision; /* of the last grant record of the project, its packages' included */
 	int64_t created_at;
 	int64_t archived_at; /* 0: in use */
+	int64_t revision;    /* grows with every change of name, root or use */
+	struct store_actor changed_by;
+	int64_t changed_at;
+	struct str change_reason;
 };
 
 struct store_project_list {
@@ -28,7 +32,9 @@ struct store_project_list {
 /* STORE_ABSENT. */
 int store_project_find(struct store_tx *tx, struct str id, struct store_project *ret) MUST_USE;
 
-/* Makes a project without a root from id, name and created_at. STORE_CONFLICT when the id is taken. */
+/* What changes a project takes who, when and why from the row, and gives it another revision. */
+
+/* Makes a project without a root from id, name, created_at and changed_by. STORE_CONFLICT when the id is taken. */
 int store_project_insert(struct store_tx *tx, const struct store_project *row) MUST_USE;
 
 /* Sets name and archived_at. STORE_ABSENT. */

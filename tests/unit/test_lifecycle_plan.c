@@ -235,13 +235,14 @@ static void preconditions_are_kept(void **state)
 	put = (struct lifecycle_plan_put){.call = lifecycle_fixture_call(fixture, "planner"),
 		.task = STR("t"),
 		.plan = lifecycle_fixture_plan(fixture, body_of(fixture, "b", "")),
-		.only_new = true};
+		.condition = {.only_new = true}};
 	assert_int_equal(lifecycle_plan_put(fixture->lifecycle, &put), LIFECYCLE_PRECONDITION_FAILED);
 	assert_int_equal(put.call.refusal.revision, 1);
-	put.only_new = false;
-	put.if_revision = 2;
+	put.condition.only_new = false;
+	put.condition.has_revision = true;
+	put.condition.revision = 2;
 	assert_int_equal(lifecycle_plan_put(fixture->lifecycle, &put), LIFECYCLE_PRECONDITION_FAILED);
-	put.if_revision = 1;
+	put.condition.revision = 1;
 	assert_int_equal(lifecycle_plan_put(fixture->lifecycle, &put), 0);
 	assert_int_equal(put.view.row.plan_revision, 2);
 }
