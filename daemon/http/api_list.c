@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_CEILING = 16 * 1024 };
+enum { PATH_CEILING = 16 * 1024, MARK_SIZE = 10, CURSOR_DIGITS = 18 };
 
 static bool is_known(struct str name, const char *const *filters)
 {
@@ -21,6 +21,62 @@ static int refuse(struct http_request *request, struct http_reply *reply, const 
 	return API_LIST_REFUSED;
 }
 
+/* ---- cursors: which list and filters they are of, a hyphen, and where the store goes on */
+
+static uint32_t add_hash(uint32_t hash, struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		hash = (hash ^ (unsigned char)text.bytes[i]) * UINT32_C(16777619);
+	return (hash ^ UINT32_C(256)) * UINT32_C(16777619);
+}
+
+/* FNV-1a: it finds mistakes, nobody is kept out by it. In whatever order the filters are given. */
+static uint32_t mark_of(const struct http_request *request)
+{
+	const uint32_t begin = UINT32_C(2166136261);
+	uint32_t mark = add_hash(begin, request->path);
+
+	for (unsigned i = 0; i < request->query_count; i++)
+		if (!str_is(request->query[i].name, "limit") && !str_is(request->query[i].name, "cursor"))
+			mark += add_hash(add_hash(begin, request->query[i].name), request->query[i].value);
+	return mark;
+}
+
+static struct str write_mark(const struct http_request *request, char ret_text[static MARK_SIZE])
+{
+	int len = snprintf(ret_text, MARK_SIZE, "%08lx-", (unsigned long)mark_of(request));
+
+	return (struct str){ret_text, (size_t)len};
+}
+
+static bool read_number(struct str text, int64_t *ret)
+{
+	*ret = 0;
+	if (text.len == 0 || text.len > CURSOR_DIGITS)
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.bytes[i] < '0' || text.bytes[i] > '9')
+			return false;
+		*ret = *ret * 10 + (text.bytes[i] - '0');
+	}
+	return *ret > 0;
+}
+
+/* False: it is no cursor of this list. */
+static bool read_cursor(struct api_list *list, bool by_sequence)
+{
+	char mark[MARK_SIZE];
+	struct str wanted = write_mark(list->request, mark);
+	struct str given = http_request_query(list->request, "cursor");
+
+	if (given.bytes == NULL)
+		return true;
+	if (given.len <= wanted.len || memcmp(given.bytes, wanted.bytes, wanted.len) != 0)
+		return false;
+	list->after = (struct str){given.bytes + wanted.len, given.len - wanted.len};
+	return !by_sequence || read_number(list->after, &list->from);
+}
+
 int api_list_begin(struct api_list *list, struct http_request *request, struct http_reply *reply,
 	const char *const *filters, bool by_sequence)
 {
@@ -30,10 +86,9 @@ int api_list_begin(struct api_list *list, struct http_request *request, struct h
 			return refuse(request, reply, "this list has no such query parameter");
 	if (http_request_query_int(request, "limit", 1, API_LIST_MAX, API_LIST_USUAL, &list->limit) != 0)
 		return refuse(request, reply, "limit is a number from 1 to 500");
-	if (by_sequence && http_request_query_int(request, "cursor", 1, INT64_MAX, 0, &list->from) != 0)
-		return refuse(request, reply, "cursor is what `next` of a page before says");
-	if (!by_sequence)
-		list->after = http_request_query(request, "cursor");
+	if (!read_cursor(list, by_sequence))
+		return refuse(
+			request, reply, "cursor is what `next` of a page of this list says, with the same filters");
 	return 0;
 }
 
@@ -78,11 +133,13 @@ static void add_encoded(struct buf *buf, struct str text)
 static void write_next(struct api_list *list, struct str cursor)
 {
 	const struct http_request *request = list->request;
+	char mark[MARK_SIZE];
 	struct buf buf;
 
 	buf_init(&buf, PATH_CEILING);
 	buf_add_str(&buf, request->path);
 	buf_printf(&buf, "?limit=%lld&cursor=", (long long)list->limit);
+	add_encoded(&buf, write_mark(request, mark));
 	add_encoded(&buf, cursor);
 	for (unsigned i = 0; i < request->query_count; i++) {
 		if (str_is(request->query[i].name, "limit") || str_is(request->query[i].name, "cursor"))

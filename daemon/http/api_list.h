@@ -1,6 +1,7 @@
 /* api_list.h - lists: `limit`, `cursor` and `next` (chapter 4.1, "Lists").
  *
- * A cursor is opaque to clients: where the store goes on, a sequence or an id. `next` is the whole path of the next page, with
+ * A cursor is opaque to clients: a mark of the list and its filters, so that one of another list is refused, and where the store goes on, a
+ * sequence or an id. `next` is the whole path of the next page, with
  * the filters of this one; null on the last.
  */
 #ifndef ADMITD_DAEMON_HTTP_API_LIST_H

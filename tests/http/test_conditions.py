@@ -184,5 +184,46 @@ def a_package_says_who_gave_it_the_status_that_is_in_the_way(daemon):
     equal((found["status"], found["actor"]["principal"]), ("ready", "approver-1"))
 
 
+# ---- cursors
+
+def lists_of(world):
+    task, package = world.task_id(), world.pid("a")
+    return ["/v1/projects", "/v1/tasks", "/v1/tasks?project=" + world.id, "/v1/runs", "/v1/grants", "/v1/grants?package=" + package,
+            "/v1/decisions", "/v1/recovery", "/v1/tokens", "/v1/audit", "/v1/tasks/%s/timeline" % task, "/v1/packages/%s/timeline" % package]
+
+
+def with_query(path, query):
+    return path + ("&" if "?" in path else "?") + query
+
+
+@scene
+def a_cursor_is_good_for_its_own_list_and_filters_alone(daemon):
+    world, other = daemon.world(), daemon.world()
+    for one in (world, other):
+        one.submit(reads("a"), free("b"), free("c"))
+        for decision in ("approved", "denied", "approved"):
+            one.grant("a", decision=decision)
+        one.approve()
+        for label in "abc":
+            one.handoff(label)
+    cursors = {}
+    for path in lists_of(world):
+        answer = daemon.admin.get(with_query(path, "limit=1")).must(200)
+        if answer["next"] is not None:
+            cursors[path] = answer["next"].split("cursor=")[1].split("&")[0]
+            daemon.admin.get(answer["next"]).must(200)
+    check(len(cursors) >= 10, "only %d lists have a second page" % len(cursors))
+    for path in lists_of(world):
+        for bad in ("x", "1", "-", "0", "%00", "1-2-3", "zzzz", "9" * 40, "../..", "%27"):
+            is_problem(daemon.admin.get(with_query(path, "cursor=" + bad)), 400, "bad_request")
+        for its, cursor in cursors.items():
+            if its != path:
+                is_problem(daemon.admin.get(with_query(path, "cursor=" + cursor)), 400, "bad_request")
+    is_problem(daemon.admin.get("/v1/tasks?project=%s&cursor=%s" % (other.id, cursors.get("/v1/tasks"))), 400, "bad_request")
+    # In whatever order the filters are given.
+    page = daemon.admin.get("/v1/grants?limit=1&live=false&project=" + world.id).must(200)["next"].split("cursor=")[1].split("&")[0]
+    daemon.admin.get("/v1/grants?project=%s&cursor=%s&live=false" % (world.id, page)).must(200)
+
+
 if __name__ == "__main__":
     run_scenes()
