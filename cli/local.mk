@@ -19,6 +19,7 @@ admitctl_SOURCES = \
   %D%/cmd_inventory.c %D%/cmd_search.c \
   %D%/cmd_redact.c %D%/secrets.c %D%/secrets.h \
   %D%/cmd_task.c %D%/cmd_test.c %D%/cmd_token.c
+admitctl_SOURCES += %D%/cmd_bundle.c
 admitctl_CPPFLAGS = $(AM_CPPFLAGS) -DADMITD_SBINDIR='"$(sbindir)"' $(JANSSON_CFLAGS) $(CURL_CFLAGS)
 admitctl_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 admitctl_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)

@@ -61,6 +61,10 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_catalog_put,
 	&cmd_catalog_liveness,
 	&cmd_redact,
+	&cmd_bundle_list,
+	&cmd_bundle_card,
+	&cmd_bundle_ask,
+	&cmd_bundle_fetch,
 	NULL,
 };
 

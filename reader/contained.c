@@ -100,6 +100,51 @@ void contained_root_close(struct contained_root *root)
 		root_drop(root);
 }
 
+static int copy_below(struct str root, struct str below, struct str *ret)
+{
+	char *copy = NULL;
+	int len = asprintf(&copy, "%.*s/%.*s", (int)root.len, root.bytes, (int)below.len, below.bytes);
+
+	*ret = (struct str){copy, len < 0 ? 0 : (size_t)len};
+	return len < 0 ? -ENOMEM : 0;
+}
+
+static int root_fill_below(struct contained_root *ret, const struct contained_root *root,
+	const struct contained_node *node, struct str below)
+{
+	int r = copy_below(root->given, below, &ret->given);
+
+	if (r == 0)
+		r = copy_below(root->path, below, &ret->path);
+	if (r != 0)
+		return r;
+	ret->fd = fcntl(node->fd, F_DUPFD_CLOEXEC, 0);
+	if (ret->fd < 0)
+		return -errno;
+	ret->self_fd = fcntl(root->self_fd, F_DUPFD_CLOEXEC, 0);
+	if (ret->self_fd < 0)
+		return -errno;
+	ret->has_openat2 = root->has_openat2;
+	ret->device = node->device;
+	ret->inode = node->inode;
+	return 0;
+}
+
+int contained_root_below(const struct contained_root *root, const struct contained_node *directory, struct str below,
+	struct contained_root *ret)
+{
+	struct contained_root inner = {.fd = -1, .self_fd = -1};
+	int r = directory->kind == CONTAINED_DIRECTORY ? root_fill_below(&inner, root, directory, below)
+						       : CONTAINED_NOT_REGULAR;
+
+	if (r != 0) {
+		root_drop(&inner);
+		return r;
+	}
+	*ret = inner;
+	return 0;
+}
+
 void contained_node_close(struct contained_node *node)
 {
 	contained_fd_drop(&node->fd);

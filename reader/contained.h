@@ -86,6 +86,11 @@ struct contained_node {
 /* Opens a directory as a root. Links on the way to it are resolved now and never again; what takes its place later isn't the root.
  * 0, or -errno (-ENOTDIR, -ENOENT, -EACCES, …; -ENOSYS: /proc isn't there). The caller closes it. */
 int contained_root_open(struct contained_root *ret, const char *path) MUST_USE;
+/* Makes a directory below a root a root of its own: what leaves it is outside, even if it stays in the one around it. `below` is the path
+ * that it was opened by; `directory` stays the caller's. 0; CONTAINED_NOT_REGULAR where it is no directory; or -errno. The caller closes
+ * it. */
+int contained_root_below(const struct contained_root *root, const struct contained_node *directory, struct str below,
+	struct contained_root *ret) MUST_USE;
 /* Does nothing to a root that isn't open (zeroed). For CLEANUP(). */
 void contained_root_close(struct contained_root *root);
 

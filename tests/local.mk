@@ -126,6 +126,12 @@ endif
 
 # ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
 check_PROGRAMS += fuzz_catalog fuzz_filter fuzz_json_edit fuzz_package fuzz_redact
+check_PROGRAMS += fuzz_bundle
+fuzz_bundle_SOURCES = %D%/fuzz/fuzz_bundle.c
+fuzz_bundle_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_bundle_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_bundle_LDADD = libreader.la libpolicy.la
+check_PROGRAMS += fuzz_catalog fuzz_json_edit fuzz_package fuzz_redact
 fuzz_catalog_SOURCES = %D%/fuzz/fuzz_catalog.c
 fuzz_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_catalog_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -147,6 +153,7 @@ fuzz_redact_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_redact_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_redact_LDADD = libpolicy.la
 if !FUZZING
+fuzz_bundle_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_catalog_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_json_edit_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_filter_SOURCES += %D%/fuzz/fuzz_replay.c

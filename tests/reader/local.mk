@@ -15,3 +15,30 @@ test_tools_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
 TESTS += tests/reader/test_reading.py
 EXTRA_DIST += tests/reader/test_reading.py tests/reader/cases
+
+# ---- knowledge bundles
+TESTS += tests/reader/test_bundles.py tests/reader/test_bundle_checks.py
+EXTRA_DIST += tests/reader/test_bundles.py tests/reader/test_bundle_checks.py tests/reader/bundle_maker.py tests/reader/bundles
+# The two checks, and each of them and both replaced: a test's own object stands before the library's.
+check_PROGRAMS += bundle_probe bundle_probe_unnamed bundle_probe_outside bundle_probe_unchecked
+bundle_probe_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+bundle_probe_SOURCES = tests/reader/bundle_probe.c
+bundle_probe_CPPFLAGS = $(bundle_probe_cppflags)
+bundle_probe_LDADD = libreader.la
+bundle_probe_unnamed_SOURCES = tests/reader/bundle_probe.c tests/reader/bundle_unchecked_named.c
+bundle_probe_unnamed_CPPFLAGS = $(bundle_probe_cppflags)
+bundle_probe_unnamed_LDADD = libreader.la
+bundle_probe_outside_SOURCES = tests/reader/bundle_probe.c tests/reader/bundle_unchecked_inside.c
+bundle_probe_outside_CPPFLAGS = $(bundle_probe_cppflags)
+bundle_probe_outside_LDADD = libreader.la
+bundle_probe_unchecked_SOURCES = $(bundle_probe_unnamed_SOURCES) tests/reader/bundle_unchecked_inside.c
+bundle_probe_unchecked_CPPFLAGS = $(bundle_probe_cppflags)
+bundle_probe_unchecked_LDADD = libreader.la
+if HAVE_CMOCKA
+check_PROGRAMS += test_front_matter
+TESTS += test_front_matter
+test_front_matter_SOURCES = tests/reader/test_front_matter.c
+test_front_matter_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_front_matter_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+# ---- end of knowledge bundles

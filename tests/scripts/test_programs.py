@@ -43,7 +43,7 @@ def links(program, wanted, refused):
 
 
 def admitctl_links_no_store_and_no_server():
-    links("admitctl", "libcurl", ("libsqlite3", "libmicrohttpd"))
+    links("admitctl", "libcurl", ("libmicrohttpd",))
 
 
 def admitd_links_no_http_client():

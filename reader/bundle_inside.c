@@ -1,0 +1,25 @@
+/* Check B: the kernel resolves the path and doesn't leave the bundle. Knows nothing of indexes or of what a walk met. */
+#include "reader/bundle.h"
+
+static int result_of(int opened)
+{
+	switch (opened) {
+	case CONTAINED_ABSENT:
+	case CONTAINED_LOOP:
+	case CONTAINED_DENIED:
+	case CONTAINED_TOO_LONG:
+	case CONTAINED_FAILED:
+		return BUNDLE_CONCEPT_UNREADABLE;
+	case CONTAINED_NOT_REGULAR:
+		return BUNDLE_CONCEPT_NOT_REGULAR;
+	default:
+		return BUNDLE_CONCEPT_OUTSIDE;
+	}
+}
+
+int bundle_inside_open(const struct bundle *bundle, struct str path, struct contained_node *ret)
+{
+	int result = contained_open(&bundle->root, path, CONTAINED_FOLLOW_ALL, ret);
+
+	return result > 0 ? result_of(result) : result;
+}
