@@ -377,6 +377,20 @@ static void no_descriptor_is_left_open(void **state)
 	close(before);
 }
 
+static void an_entry_that_is_a_link_is_the_link(void **state)
+{
+	const struct tree *tree = *state;
+	struct contained_node directory = CONTAINED_NODE_NONE;
+	struct contained_node node = CONTAINED_NODE_NONE;
+
+	tree_link(tree, "root/l", "../out/loot.txt");
+	assert_int_equal(contained_open(&tree->root, STR("."), CONTAINED_FOLLOW_NONE, &directory), 0);
+	assert_int_equal(contained_open_entry(directory.fd, "l", &node), 0);
+	assert_int_equal(node.kind, CONTAINED_LINK);
+	contained_node_close(&node);
+	contained_node_close(&directory);
+}
+
 /* As in a child of fork(), where the root's numbers are the parent's: another file stands under this one's. */
 static void what_is_not_the_classified_inode_is_not_read(void **state)
 {
@@ -431,6 +445,7 @@ int main(void)
 		BOTH(no_descriptor_is_left_open),
 		cmocka_unit_test_setup_teardown(
 			what_is_not_the_classified_inode_is_not_read, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(an_entry_that_is_a_link_is_the_link, tree_setup, tree_teardown),
 		cmocka_unit_test(three_answers_mean_that_openat2_is_missing),
 	};
 

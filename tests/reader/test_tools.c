@@ -245,6 +245,34 @@ static void answers_have_the_members_of_their_schemas(void **state)
 	}
 }
 
+/* C69: a harmless name that leads to it doesn't help. */
+static void a_file_with_credentials_is_not_read_through_a_link(void **state)
+{
+	const struct tree *tree = *state;
+	struct tools_refusal refusal = {0};
+	json_t *answer = NULL;
+	const json_t *target = NULL;
+
+	tree_directory(tree, "root/.git");
+	tree_file(tree, "root/.git/config", "needle\n");
+	tree_link(tree, "root/g", ".git");
+	tree_link(tree, "root/notes", ".git/config");
+	assert_int_equal(
+		call(tree, "path_inventory", json_loads("{\"paths\":[\"g/config\"],\"contents\":true}", 0, NULL),
+			&refusal, &answer),
+		0);
+	target = json_array_get(json_object_get(answer, "targets"), 0);
+	assert_string_equal(json_string_value(json_object_get(target, "withheld")), "credential_file");
+	json_decref(answer);
+	assert_int_equal(
+		call(tree, "repo_search",
+			json_loads("{\"pattern\":\"needle\",\"paths\":[\"notes\",\"g/config\",\"g\"]}", 0, NULL),
+			&refusal, &answer),
+		0);
+	assert_int_equal(json_array_size(json_object_get(answer, "matches")), 0);
+	json_decref(answer);
+}
+
 static void without_openat2_the_tools_answer_and_refuse_every_link(void **state)
 {
 	struct tree *tree = *state;
@@ -287,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_long_target_is_cut_between_characters),
 		cmocka_unit_test(the_schemas_say_what_the_tables_check),
 		IN_TREE(answers_have_the_members_of_their_schemas),
+		IN_TREE(a_file_with_credentials_is_not_read_through_a_link),
 		cmocka_unit_test_setup_teardown(without_openat2_the_tools_answer_and_refuse_every_link,
 			tree_setup_without_openat2, tree_teardown),
 	};
