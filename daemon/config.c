@@ -234,6 +234,37 @@ static int set_text(struct reading *reading, char **ret, const char *name, const
 	return *ret != NULL;
 }
 
+/* As docs/openapi.json lists them. */
+static const char *const event_types[] = {
+	"audit.trimmed",
+	"catalog.replaced",
+	"due.recorded",
+	"grant.recorded",
+	"health.changed",
+	"hold.changed",
+	"hold.cleared",
+	"hold.opened",
+	"package.status",
+	"project.changed",
+	"run.claimed",
+	"run.ended",
+	"store.restored",
+	"surface.approval",
+	"surface.handoff",
+	"surface.preview",
+	"task.status",
+	"token.issued",
+	"token.revoked",
+};
+
+static bool is_event_type(const char *text)
+{
+	for (size_t i = 0; i < sizeof(event_types) / sizeof(event_types[0]); i++)
+		if (strcmp(text, event_types[i]) == 0)
+			return true;
+	return false;
+}
+
 static int set_webhooks(struct reading *reading, const char *name, const char *value)
 {
 	struct config_webhooks *webhooks = &reading->config->webhooks;
@@ -248,8 +279,9 @@ static int set_webhooks(struct reading *reading, const char *name, const char *v
 	if (!set_words(reading, &webhooks->events, value))
 		return 0;
 	for (size_t i = first; i < webhooks->events.count; i++)
-		if (strchr(webhooks->events.items[i], '.') == NULL)
-			return refuse(reading, "events are types such as hold.opened");
+		if (!is_event_type(webhooks->events.items[i]))
+			return refuse(reading, "there is no event of the type %.60s; hold.opened is one",
+				webhooks->events.items[i]);
 	return 1;
 }
 

@@ -131,8 +131,6 @@ static int get_metrics(void *ctx, struct http_request *request, struct http_repl
 	struct lifecycle_census census;
 	int r = 0;
 
-	/* Who scrapes sees figures of everything: they name nothing. */
-	reader.scope.is_all = true;
 	r = lifecycle_census_read(&reader, (struct str){0}, &census);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
@@ -140,6 +138,9 @@ static int get_metrics(void *ctx, struct http_request *request, struct http_repl
 	write_build(api, &reply->body);
 	write_server(api, request, &reply->body);
 	metrics_write(&api->metrics, &reply->body);
+	/* Who may not see every project isn't told how much is done in the others. */
+	if (request->token.all_projects)
+		metrics_write_log(&api->metrics, &reply->body);
 	write_store(api, &reply->body);
 	write_lifecycle(api, &reply->body);
 	write_webhooks(api, &reply->body);

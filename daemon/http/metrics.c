@@ -170,10 +170,14 @@ static void write_durations(struct metrics *metrics, struct buf *out)
 
 void metrics_write(struct metrics *metrics, struct buf *out)
 {
-	static const char name[] = "admitd_decisions_total";
-
 	write_requests(metrics, out);
 	write_durations(metrics, out);
+}
+
+void metrics_write_log(struct metrics *metrics, struct buf *out)
+{
+	static const char name[] = "admitd_decisions_total";
+
 	metrics_write_head(out, name, "counter", "Decisions recorded, by surface and status.");
 	for (unsigned surface = STORE_SURFACE_PREVIEW; surface < STORE_SURFACE_COUNT; surface++) {
 		struct str word = store_surface_text((enum store_surface)surface);

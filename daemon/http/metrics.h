@@ -41,8 +41,10 @@ void metrics_note_answer(
 /* An event was read from the log, each once. */
 void metrics_note_event(struct metrics *metrics, const struct store_event *event);
 
-/* Requests, durations, decisions and events, in Prometheus' text format. */
+/* Requests and durations, in Prometheus' text format. */
 void metrics_write(struct metrics *metrics, struct buf *out);
+/* Decisions and events, of all projects together. */
+void metrics_write_log(struct metrics *metrics, struct buf *out);
 
 /* A family's two lines of comment; `type` is counter, gauge, histogram. */
 void metrics_write_head(struct buf *out, const char *name, const char *type, const char *help);

@@ -183,6 +183,23 @@ def nothing_of_a_plan_or_a_person_is_in_the_figures(daemon):
         check(word not in text, word)
 
 
+@scene
+def who_sees_one_project_has_the_figures_of_that_alone(daemon):
+    world, other = daemon.world(), daemon.world()
+    world.submit(reads("a"))
+    other.submit(reads("a"), reads("b"), broken("c"))
+    other.submit(free("d"), name="ready")
+    other.approve("ready")
+    other.handoff("d", "ready")
+    scoped = daemon.client("scoped-auditor", "auditor", projects=[world.id])
+    families = parse(scoped.get("/metrics").must(200).raw.decode())
+    equal(families["admitd_holds"][1], {("admitd_holds", (("arm", "never_approved"), ("kind", "needs_grant"))): 1})
+    equal((value(families, "admitd_runs_live"), value(families, "admitd_packages_ready")), (0, 0))
+    equal(value(families, "admitd_recovery_items", kind="package_held"), 1)
+    check("admitd_decisions_total" not in families and "admitd_events_total" not in families, "what others do")
+    check(scrape(daemon)["admitd_holds"][1] != families["admitd_holds"][1], "an auditor of all projects")
+
+
 # ---- counts for plots
 
 @scene

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How admitd starts, what its first start leaves, how it ends, and what it says when it can't (chapters 3.2, 4.3)."""
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 from tap import check, equal, run, test  # noqa: E402
 
 TIMEOUT_S = 60
+SRCDIR = os.path.dirname(os.path.dirname(HERE))
 
 
 def call(*arguments):
@@ -67,6 +69,20 @@ def check_config_names_file_and_line():
         equal((status, error), (0, ""))
         check("fine" in out, out)
         check(not os.path.exists(os.path.join(folder, "s")), "it made a state folder")
+
+
+@test
+def events_for_webhooks_are_those_that_the_description_lists():
+    with open(os.path.join(SRCDIR, "docs", "openapi.json"), encoding="utf-8") as file:
+        types = json.load(file)["components"]["schemas"]["EventType"]["enum"]
+    for wanted in ("\n".join("events = " + one for one in types), "events = " + " ".join(types[:4])):
+        with config("[webhooks]\n%s\n" % wanted) as (_folder, path):
+            check("[webhooks] needs a url" in call("check-config", "--config", path)[2], "an event is refused")
+    for wrong in ("hold.open", "hold.openedd", "Hold.opened", "*", "holds"):
+        with config("[webhooks]\nevents = hold.opened %s\n" % wrong) as (_folder, path):
+            status, _, error = call("check-config", "--config", path)
+            equal(status, 1)
+            check("%s:2: there is no event of the type %s" % (path, wrong) in error, error)
 
 
 @test

@@ -118,7 +118,7 @@ static void who_gets_webhooks_is_read(void **state)
 	refuses(config, "[webhooks]\nurl = https://ops.example/", 2, "twice");
 	config_release(config);
 	refuses(config, "[webhooks]\nkey_file = here", 2, "from the root");
-	refuses(config, "[webhooks]\nevents = holds", 2, "hold.opened");
+	refuses(config, "[webhooks]\nevents = holds", 2, "no event of the type holds");
 	refuses(config, "[webhooks]\nsecret = x", 2, "no setting");
 }
 
