@@ -164,6 +164,7 @@ struct store_stats {
 	uint64_t queued;     /* waiting now */
 	uint64_t wal_frames; /* in the write-ahead log after the last commit */
 	uint64_t checkpoints;
+	bool is_copying; /* the log into the file, now or soon */
 	bool broken;
 };
 

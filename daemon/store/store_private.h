@@ -36,10 +36,11 @@ struct store {
 	bool is_closing;
 	struct store_stats stats;
 
-	/* the checkpoint thread's alone, but for the wish, which is under `lock` */
+	/* the checkpoint thread's alone, but for what it is to do, which is under `lock` */
 	struct sql_connection checkpointer;
 	pthread_cond_t checkpoint_wake;
-	bool is_checkpoint_wanted;
+	enum { CHECKPOINT_NONE, CHECKPOINT_WANTED, CHECKPOINT_RUNNING } checkpoint;
+	uint64_t copied_frames; /* how long the log was when the last checkpoint had copied all of it; 0: it hadn't */
 	pthread_t checkpoint_thread;
 	bool has_checkpoint_thread;
 

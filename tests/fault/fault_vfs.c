@@ -12,6 +12,9 @@ static int calls_left;
 static bool is_once;
 static bool has_hit;
 
+static void (*copying_hook)(void *arg, enum fault_copying at);
+static void *copying_arg;
+
 static sqlite3_vfs *real_vfs;
 static sqlite3_vfs fault_vfs;
 static sqlite3_mem_methods real_memory;
@@ -63,6 +66,27 @@ static bool fails(enum fault_kind kind, enum fault_file file)
 	}
 	(void)pthread_mutex_unlock(&lock);
 	return fail;
+}
+
+void fault_on_copying(void (*hook)(void *arg, enum fault_copying at), void *arg)
+{
+	(void)pthread_mutex_lock(&lock);
+	copying_hook = hook;
+	copying_arg = arg;
+	(void)pthread_mutex_unlock(&lock);
+}
+
+static void tell_copying(enum fault_copying at)
+{
+	void (*hook)(void *arg, enum fault_copying at);
+	void *arg;
+
+	(void)pthread_mutex_lock(&lock);
+	hook = copying_hook;
+	arg = copying_arg;
+	(void)pthread_mutex_unlock(&lock);
+	if (hook)
+		hook(arg, at);
 }
 
 static sqlite3_file *real_of(sqlite3_file *file)
@@ -146,8 +170,11 @@ static int fault_shm_map(sqlite3_file *file, int page, int size, int extend, voi
 	return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, ret);
 }
 
+/* Of the locks beside the log the second is the one of who copies it. */
 static int fault_shm_lock(sqlite3_file *file, int offset, int count, int flags)
 {
+	if (offset == 1 && count == 1 && flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE))
+		tell_copying(FAULT_COPYING_BEGINS);
 	return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
 }
 
@@ -161,8 +188,27 @@ static int fault_shm_unmap(sqlite3_file *file, int is_delete)
 	return real_of(file)->pMethods->xShmUnmap(real_of(file), is_delete);
 }
 
+static int fault_fetch(sqlite3_file *file, sqlite3_int64 at, int len, void **ret)
+{
+	(void)file;
+	(void)at;
+	(void)len;
+	*ret = NULL;
+	return SQLITE_OK;
+}
+
+/* Pages are never mapped here, so this is only called by who copies and has read a new length of the log. */
+static int fault_unfetch(sqlite3_file *file, sqlite3_int64 at, void *page)
+{
+	(void)file;
+	(void)at;
+	(void)page;
+	tell_copying(FAULT_COPYING_KNOWS);
+	return SQLITE_OK;
+}
+
 static const sqlite3_io_methods methods = {
-	.iVersion = 2,
+	.iVersion = 3,
 	.xClose = fault_close,
 	.xRead = fault_read,
 	.xWrite = fault_write,
@@ -179,6 +225,8 @@ static const sqlite3_io_methods methods = {
 	.xShmLock = fault_shm_lock,
 	.xShmBarrier = fault_shm_barrier,
 	.xShmUnmap = fault_shm_unmap,
+	.xFetch = fault_fetch,
+	.xUnfetch = fault_unfetch,
 };
 
 static int fault_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *ret_flags)

@@ -18,4 +18,10 @@ void fault_disarm(void);
 /* Whether the armed fault has happened. */
 bool fault_has_hit(void);
 
+/* Where a copying of the log into the file is: it begins, and it knows how long the log is and hasn't copied anything. */
+enum fault_copying { FAULT_COPYING_BEGINS, FAULT_COPYING_KNOWS };
+
+/* Called on the thread that copies. NULL: no more. */
+void fault_on_copying(void (*hook)(void *arg, enum fault_copying at), void *arg);
+
 #endif

@@ -2,6 +2,7 @@
  * (chapters 2.8, 3.2, 6.2). These tests know that it is SQLite.
  */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "daemon/store/package.h"
 #include "daemon/store/project.h"
 #include "daemon/store/run.h"
+#include "policy/cleanup.h"
 #include "tests/fault/fault_vfs.h"
 #include "tests/lib/store_fixture.h"
 
@@ -445,6 +447,86 @@ static void a_failed_sync_while_the_log_is_copied_breaks_the_store(void **state)
 	assert_int_equal(chain.sequence, stored);
 }
 
+/* ---- the log begins anew while it is copied */
+
+/* More than the thread waits for, with one row. */
+enum { FAT_BYTES = 5 * 1024 * 1024 };
+
+static int insert_fat(struct store_tx *tx, void *arg)
+{
+	char *text = calloc(1, FAT_BYTES);
+	int r = text ? store_fixture_insert_project(tx, arg) : -ENOMEM;
+
+	if (r == 0) {
+		memset(text, 'x', FAT_BYTES - 1);
+		r = store_document_put(tx, store_fixture_str(arg), store_fixture_str(text));
+	}
+	free(text);
+	return r;
+}
+
+struct copying {
+	struct store *store;
+	unsigned begun, known;
+	int results[2];
+};
+
+static int write_beside(struct store *store, const char *id)
+{
+	CLEANUP(arena_release) struct arena arena = {.ceiling = 1024 * 1024};
+
+	return store_call(store, &arena, store_fixture_insert_project, (void *)(uintptr_t)id);
+}
+
+/* One more row before the first copying reads how long the log is, so that nothing is left to be copied after it. A second one all
+ * the same is overtaken by a row that begins the log anew.
+ */
+static void write_while_copying(void *arg, enum fault_copying at)
+{
+	struct copying *copying = arg;
+
+	if (at == FAULT_COPYING_BEGINS && copying->begun++ == 0)
+		copying->results[0] = write_beside(copying->store, "b");
+	if (at == FAULT_COPYING_KNOWS && copying->known++ == 1)
+		copying->results[1] = write_beside(copying->store, "c");
+}
+
+static void wait_until_copied(struct store_fixture *fixture, uint64_t times)
+{
+	struct store_stats stats;
+
+	store_stats_read(fixture->store, &stats);
+	while (stats.checkpoints < times || stats.is_copying) {
+		(void)sched_yield();
+		store_stats_read(fixture->store, &stats);
+	}
+}
+
+/* SQLite before 3.51.3 forgets what is committed while a log without anything left to copy is copied once more
+ * (sqlite.org/wal.html, "The WAL-Reset Bug").
+ */
+static void a_log_that_is_copied_is_left_alone_until_it_grows(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct copying copying = {.store = fixture->store};
+	size_t count = 0;
+
+	fault_on_copying(write_while_copying, &copying);
+	assert_int_equal(store_fixture_write(fixture, insert_fat, (void *)(uintptr_t) "a"), 0);
+	wait_until_copied(fixture, 1);
+	fault_on_copying(NULL, NULL);
+	assert_int_equal(copying.results[0], 0);
+	assert_int_equal(copying.results[1], 0);
+	assert_int_equal(store_fixture_write(fixture, store_fixture_insert_project, (void *)(uintptr_t) "d"), 0);
+	assert_int_equal(store_fixture_read(fixture, store_fixture_count_projects, &count), 0);
+	assert_int_equal(count, copying.known > 1 ? 4 : 3);
+	assert_int_equal(copying.begun, 1);
+	assert_int_equal(store_fixture_write(fixture, insert_fat, (void *)(uintptr_t) "e"), 0);
+	wait_until_copied(fixture, 2);
+	assert_int_equal(store_fixture_read(fixture, store_fixture_count_projects, &count), 0);
+	assert_int_equal(count, 4);
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
 
 int main(void)
@@ -464,6 +546,7 @@ int main(void)
 		WITH_STORE(every_failing_allocation_is_answered_truthfully),
 		WITH_STORE(after_a_failed_sync_nothing_is_acknowledged_until_the_store_is_opened_anew),
 		WITH_STORE(a_failed_sync_while_the_log_is_copied_breaks_the_store),
+		WITH_STORE(a_log_that_is_copied_is_left_alone_until_it_grows),
 	};
 
 	fault_register();
