@@ -54,6 +54,8 @@ static int run_once(struct store_tx *tx, void *arg)
 
 	if (call->is_read)
 		arena_reset(call->arena);
+	/* Not when it was handed over: since then something may have ended, and others have written later times. */
+	call->now = lifecycle_now(call->lifecycle);
 	call->refusal = (struct lifecycle_refusal){.revision = -1};
 	call->is_kept = false;
 	call->due_at = 0;

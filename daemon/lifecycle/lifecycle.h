@@ -129,7 +129,7 @@ struct lifecycle_call {
 	void *arg;                   /* the caller's */
 
 	struct lifecycle_refusal refusal; /* out */
-	int64_t now;                      /* out: the time of the call, ms */
+	int64_t now;                      /* out: the time of its transaction, ms */
 
 	/* the lifecycle's own from here on */
 	struct lifecycle *lifecycle;

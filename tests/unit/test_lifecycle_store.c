@@ -181,6 +181,53 @@ static void a_grant_ends_at_its_end_and_a_clock_set_back_revives_nothing(void **
 	assert_int_equal(approval.judgement.packages[0].hold.arm, ARM_EXPIRED);
 }
 
+struct waiting {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_done;
+	int result;
+};
+
+static void note_result(struct lifecycle_call *call, int result)
+{
+	struct waiting *waiting = call->arg;
+
+	(void)pthread_mutex_lock(&waiting->lock);
+	waiting->is_done = true;
+	waiting->result = result;
+	(void)pthread_cond_broadcast(&waiting->changed);
+	(void)pthread_mutex_unlock(&waiting->lock);
+}
+
+static void what_waited_for_the_disk_is_judged_at_the_time_it_runs(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct lifecycle_grant grant = {.call = lifecycle_fixture_call(fixture, "approver"),
+		.decision = STORE_GRANT_APPROVED,
+		.root_revision = 1};
+	struct lifecycle_approval approval = {.call = lifecycle_fixture_call(fixture, "approver"),
+		.task = STR("t"),
+		.plan_revision = 1,
+		.root_revision = -1};
+
+	grant.package = put(fixture, "t", READ);
+	grant.expires_at = atomic_load(&fixture->now) + 1000;
+	assert_int_equal(lifecycle_grant(fixture->lifecycle, &grant), 0);
+	store_fixture_hold_writer(fixture->store);
+	approval.call.done = note_result;
+	approval.call.arg = &waiting;
+	assert_int_equal(lifecycle_approve(fixture->lifecycle, &approval), 0);
+	lifecycle_fixture_pass(fixture, 1000);
+	store_fixture_let_go(fixture->store);
+	(void)pthread_mutex_lock(&waiting.lock);
+	while (!waiting.is_done)
+		(void)pthread_cond_wait(&waiting.changed, &waiting.lock);
+	(void)pthread_mutex_unlock(&waiting.lock);
+	assert_int_equal(waiting.result, LIFECYCLE_ADMISSION_BLOCKED);
+	assert_int_equal(approval.judgement.packages[0].hold.arm, ARM_EXPIRED);
+}
+
 /* ---- work that was done before a new plan */
 
 static int send_back(struct store_tx *tx, void *arg)
@@ -291,6 +338,7 @@ int main(void)
 		LIFECYCLE_TEST(an_answer_that_cannot_be_remembered_undoes_what_it_answers),
 		LIFECYCLE_TEST(a_full_queue_is_told_and_nothing_accepted_is_lost),
 		LIFECYCLE_TEST(a_grant_ends_at_its_end_and_a_clock_set_back_revives_nothing),
+		LIFECYCLE_TEST(what_waited_for_the_disk_is_judged_at_the_time_it_runs),
 		LIFECYCLE_TEST(a_completed_package_stays_in_a_new_plan_and_brings_its_contributor),
 		LIFECYCLE_TEST(redo_makes_a_new_package_of_a_completed_one),
 		LIFECYCLE_TEST(a_plan_of_which_all_is_done_is_completed_by_its_approval),
