@@ -315,6 +315,8 @@ def a_store_that_was_tampered_with_is_found_out(daemon):
             ("UPDATE packages SET hold_json = replace(hold_json, 'taken_back', 'expired') WHERE task_id = '%s'" % world.task_id(), "every hold is what the world gives"),
             ("UPDATE tasks SET status = 'completed'", "the status events tell the status"),
             ("UPDATE projects SET decision_revision = 9", "revisions are contiguous"),
+            ("INSERT INTO dependencies SELECT a.id, b.id FROM packages a, packages b WHERE a.label = 'a' AND b.label = 'b'",
+             "dependencies were met"),
             ("UPDATE runs SET outcome = 'failed' WHERE outcome = 'succeeded'", "no package runs twice"),
             ("DROP TRIGGER events_keep; UPDATE events SET at = at + 1 WHERE sequence = 9", "the event chain is whole"),
             ("DROP TRIGGER run_grants_stay; DELETE FROM run_grants", "used grants are those that runs name"),

@@ -177,8 +177,13 @@ def no_package_runs_twice(store):
 
 
 def dependencies_were_met(store):
-    none(store, "SELECT r.id FROM runs r JOIN dependencies d ON d.package_id = r.package_id WHERE NOT EXISTS (SELECT 1 FROM runs o WHERE "
-                "o.package_id = d.depends_on AND o.outcome = 'succeeded' AND o.ended_at <= r.claimed_at)", "runs before what they depend on")
+    """In the log's order. What a package depends on is kept of the last plan only, so runs that an earlier one let go are none of these."""
+    none(store, "SELECT r.id FROM runs r JOIN packages p ON p.id = r.package_id JOIN dependencies d ON d.package_id = p.id "
+                "JOIN events c ON c.type = 'run.claimed' AND c.subject_id = r.id "
+                "WHERE c.sequence > (SELECT max(s.sequence) FROM events s WHERE s.type = 'task.status' AND s.task_id = p.task_id AND "
+                "s.payload_json ->> '$.after' = 'proposed' AND CAST(s.payload_json ->> '$.planRevision' AS INTEGER) = p.plan_revision) "
+                "AND NOT EXISTS (SELECT 1 FROM runs o JOIN events e ON e.type = 'run.ended' AND e.subject_id = o.id WHERE "
+                "o.package_id = d.depends_on AND o.outcome = 'succeeded' AND e.sequence < c.sequence)", "runs before what they depend on")
 
 
 def live_packages(store):
