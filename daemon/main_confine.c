@@ -24,11 +24,17 @@ static int take_seal_key(struct main_confine *confine, const struct config *conf
 	return EXIT_FAILURE;
 }
 
-static void prober_changed(void *arg, bool is_up)
+static void prober_changed(void *arg, enum prober_change change)
 {
 	(void)arg;
-	log_line(is_up ? LOG_LINE_INFO : LOG_LINE_WARNING, "prober",
-		is_up ? "it is ready" : "it ended; it is started again");
+	if (change == PROBER_LOST)
+		log_line(LOG_LINE_ERROR, "prober",
+			"it is gone for good: tool servers are unknown, and no webhook is sent, until admitd is "
+			"started anew");
+	else if (change == PROBER_ENDED)
+		log_line(LOG_LINE_WARNING, "prober", "it ended; it is started again");
+	else
+		log_line(LOG_LINE_INFO, "prober", "it is ready");
 }
 
 /* Before the sandbox: nothing can be started from inside. */

@@ -50,7 +50,7 @@ struct prober_client {
 	int64_t backoff_ms;
 	bool is_ending;
 	struct buf hello; /* its frame */
-	void (*on_change)(void *arg, bool is_up);
+	void (*on_change)(void *arg, enum prober_change change);
 	void *arg;
 };
 
@@ -221,7 +221,7 @@ static int take_message(struct prober_client *client, const struct probe_message
 	pthread_cond_broadcast(&client->changed);
 	pthread_mutex_unlock(&client->lock);
 	if (is_up && client->on_change != NULL)
-		client->on_change(client->arg, true);
+		client->on_change(client->arg, PROBER_READY);
 	return 0;
 }
 
@@ -316,18 +316,26 @@ static bool is_ending(struct prober_client *client)
 	return ending;
 }
 
+/* The other end of the control socket is closed: of launcher and deputy none is left. */
+static bool is_lost(int result)
+{
+	return result == -EPIPE || result == -ECONNRESET || result == -ENOTCONN || result == -ECONNREFUSED;
+}
+
 static void *client_main(void *arg)
 {
 	struct prober_client *client = arg;
+	int r = 0;
 
 	do {
-		if (start_worker(client) == 0) {
+		r = start_worker(client);
+		if (r == 0) {
 			hear_worker(client);
 			close_worker(client);
 		}
 		if (client->on_change != NULL && !is_ending(client))
-			client->on_change(client->arg, false);
-	} while (!wait_backoff(client));
+			client->on_change(client->arg, is_lost(r) ? PROBER_LOST : PROBER_ENDED);
+	} while (!wait_backoff(client) && !is_lost(r));
 	return NULL;
 }
 

@@ -16,10 +16,16 @@ enum { PROBER_TIMEOUT_MS = 3000, PROBER_SLACK_MS = 500, PROBER_ERROR_SIZE = 4 * 
 
 struct prober_client;
 
+enum prober_change {
+	PROBER_LOST = 0, /* launcher and deputy are gone, and nobody is left who could start a worker */
+	PROBER_ENDED,    /* a worker; another one follows */
+	PROBER_READY,
+};
+
 struct prober_config {
-	int control;                              /* of the launcher; the client's from now on */
-	struct probe_hello hello;                 /* copied */
-	void (*on_change)(void *arg, bool is_up); /* a worker came or went, for the log; may be NULL */
+	int control;                                             /* of the launcher; the client's from now on */
+	struct probe_hello hello;                                /* copied */
+	void (*on_change)(void *arg, enum prober_change change); /* for the log; may be NULL */
 	void *arg;
 };
 

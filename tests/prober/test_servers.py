@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -16,7 +17,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 sys.path.insert(0, HERE)
-from daemon import CANARY, Failed, check, diagnostic, equal, is_problem, package, requirement, rfc3339, running, scene, together  # noqa: E402
+from daemon import CANARY, TIMEOUT_S, Failed, check, diagnostic, equal, is_problem, package, requirement, rfc3339, running, scene, together  # noqa: E402
 from fake_http import FakeServer  # noqa: E402
 from tap import run  # noqa: E402
 
@@ -220,16 +221,52 @@ def a_prober_that_dies_is_followed_by_another(daemon):
     check(b"it is started again" in daemon.log(), "its death isn't in the log")
 
 
+def deputy_of(launcher):
+    """Its child that has the daemon's control socket too; a worker has not. None: there is none now."""
+    with contextlib.suppress(OSError):
+        control = os.readlink("/proc/%d/fd/3" % launcher)
+        for number in children(launcher):
+            with contextlib.suppress(OSError):
+                if os.readlink("/proc/%d/fd/3" % number) == control:
+                    return number
+    return None
+
+
+@scene
+def a_launcher_that_is_killed_is_followed_by_its_deputy(daemon):
+    servers = Servers(daemon)
+    servers.finds(stdio("good"), "healthy")
+    launcher = children(daemon.process.pid)[0]
+    for _ in range(2):
+        deputy = daemon.wait_until(lambda: deputy_of(launcher), "a deputy")
+        for number in [launcher] + [worker for worker in children(launcher) if worker != deputy]:
+            os.kill(number, signal.SIGKILL)
+        daemon.wait_until(lambda: servers.check()["health"]["status"] == "healthy", "another launcher")
+        launcher = deputy
+    deputy = daemon.wait_until(lambda: deputy_of(launcher), "a deputy")
+    os.kill(deputy, signal.SIGKILL)
+    another = daemon.wait_until(lambda: deputy_of(launcher) not in (None, deputy) and deputy_of(launcher), "another deputy")
+    with contextlib.ExitStack() as stack:
+        ends = [stack.enter_context(open(os.pidfd_open(number), "rb", buffering=0)) for number in (launcher, another)]
+        equal(daemon.stop(), 0)
+        for end in ends:
+            check(select.select([end], [], [], TIMEOUT_S)[0], "one of them outlives the daemon")
+    daemon.start()
+    equal(servers.check()["health"]["status"], "healthy")
+
+
 @scene
 def without_its_prober_every_server_is_unknown_and_the_daemon_lives(daemon):
     servers = Servers(daemon)
     servers.finds(stdio("good"), "healthy")
-    launcher = next(number for number in children(daemon.process.pid))
-    for number in children(launcher) + [launcher]:
-        os.kill(number, signal.SIGKILL)
+    launcher = children(daemon.process.pid)[0]
+    for word in (signal.SIGSTOP, signal.SIGKILL):
+        for number in [launcher] + children(launcher):
+            os.kill(number, word)
     daemon.wait_until(lambda: servers.check()["health"]["status"] == "unknown", "unknown")
     check("prober" in servers.row()["error"], repr(servers.row()))
     check(not daemon.nobody.get("/v1/version")["sandbox"]["prober"]["running"], "it is said to run")
+    daemon.wait_until(lambda: b"it is gone for good" in daemon.log(), "a word of it")
     daemon.restart()
     equal(servers.check()["health"]["status"], "healthy")
 
