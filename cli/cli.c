@@ -144,7 +144,7 @@ static const char *url_of(const struct cli *cli)
 	return url == NULL || *url == '\0' ? default_url : url;
 }
 
-static int open_client(struct cli *cli, struct client **ret_client)
+int cli_open_client(struct cli *cli, struct client **ret_client)
 {
 	CLEANUP(credential_drop) char *token = NULL;
 	struct client_options options = {.url = url_of(cli), .says_why = true};
@@ -215,7 +215,7 @@ static int make_call(
 {
 	char fresh[CLIENT_KEY_SIZE];
 	const char *code;
-	int result = cli->client == NULL ? open_client(cli, &cli->client) : 0;
+	int result = cli->client == NULL ? cli_open_client(cli, &cli->client) : 0;
 
 	if (result == 0)
 		result = key_of(cli, request->method, fresh, &request->idempotency_key);
@@ -349,7 +349,7 @@ int cli_follow(struct cli *cli, const char *path, const struct client_feed *feed
 	CLEANUP(client_drop) struct client *client = NULL;
 	CLEANUP(cli_reply_drop) struct client_reply reply = {0};
 	const struct client_request request = {.method = "GET", .path = path, .accept = "application/x-ndjson"};
-	int result = open_client(cli, &client);
+	int result = cli_open_client(cli, &client);
 
 	if (result != 0)
 		return result;

@@ -61,6 +61,9 @@ const char *cli_segment(struct cli *cli, const char *text);
 /* printf into the run's arena; stops the program when memory is out: a command line has nothing to save. */
 const char *cli_printf(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3), returns_nonnull));
 
+/* Opens a client of the daemon that the options name. 0 and *ret_client, which the caller closes, or an exit code after saying why. */
+int cli_open_client(struct cli *cli, struct client **ret_client) MUST_USE;
+
 /* Calls the daemon. 0 with an answer below 400; else an exit code after the problem was said (or, with --json, shown as it
  * came). *ret_reply is to be released in both cases; its status is 0 without an answer. A POST carries a key: the one of
  * --idempotency-key, or a fresh one.

@@ -241,6 +241,8 @@ static int make_headers(const struct client *client, const struct client_request
 		error = add_header_of(ret_list, "Idempotency-Key: %s", request->idempotency_key);
 	if (error == 0)
 		error = add_header_of(ret_list, "If-Match: \"%s\"", request->if_match);
+	for (size_t i = 0; error == 0 && request->headers != NULL && request->headers[i] != NULL; i++)
+		error = add_header(ret_list, request->headers[i]);
 	return error;
 }
 
@@ -395,7 +397,7 @@ int client_call(struct client *client, const struct client_request *request, str
 		result = attempt(client, request, &answer, &status);
 		if (result != CLIENT_NO_ANSWER && (result != 0 || !wants_repeat(&answer, status)))
 			break;
-		if (count == ATTEMPTS || answer.has_pieces)
+		if (count == ATTEMPTS || answer.has_pieces || request->is_once)
 			break;
 		if (client->says_why)
 			fprintf(stderr, "admitctl: %s, asking again (%d of %d)\n",

@@ -39,7 +39,9 @@ struct client_request {
 	 * byte counts, and it isn't repeated once a piece came. NULL: none. */
 	bool (*on_bytes)(void *arg, struct str bytes);
 	void *arg;
-	const char *accept; /* NULL: application/json */
+	const char *accept;         /* NULL: application/json */
+	const char *const *headers; /* more lines, ended by NULL; NULL: none */
+	bool is_once;               /* never repeated, whatever came of it */
 };
 
 /* Of an answer that doesn't end: each line as it comes, without its line feed, and once a second or so a tick. Either may say false: enough. */

@@ -51,6 +51,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_doctor,
 	&cmd_inventory,
 	&cmd_search,
+	&cmd_mcp,
 	&cmd_evaluate,
 	&cmd_explain,
 	&cmd_test,

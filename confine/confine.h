@@ -49,6 +49,12 @@ enum confine_calls {
 /* Forbids calls that no part of ours makes: they answer EPERM. 0 or -errno. */
 int confine_calls(enum confine_calls calls) MUST_USE;
 
+/* For a process of one thread that only reads from here on: calls not on a short list answer EPERM. On it are reading and what goes with
+ * it, opening for reading, writing to what is open already, time, memory and the end; neither sockets, processes, threads, signals to
+ * others nor anything that changes a file by its name. The flags of openat2() lie in memory, where a filter can't see them: there
+ * Landlock holds, or nothing where the kernel has none. 0 or -errno. */
+int confine_calls_reading(void) MUST_USE;
+
 /* Nothing that is executed gains rights by it. 0 or -errno. */
 int confine_no_new_privileges(void) MUST_USE;
 

@@ -13,6 +13,7 @@
 
 #include "daemon/config.h"
 #include "daemon/http/api.h"
+#include "daemon/http/api_mcp.h"
 #include "daemon/http/server.h"
 #include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
@@ -243,6 +244,11 @@ static int start_server(struct admitd *admitd)
 	admitd->api.prober = admitd->confine.prober;
 	admitd->api.sandbox = &admitd->confine.sandbox;
 	config.routes = api_tables(&config.routes_count);
+	r = api_mcp_start(&admitd->api);
+	if (r != 0) {
+		log_line(LOG_LINE_ERROR, "start", "the tools of /mcp can't be made: %s", strerrordesc_np(-r));
+		return EXIT_FAILURE;
+	}
 	r = http_server_start(&config, &admitd->server);
 	if (r != 0) {
 		log_line(LOG_LINE_ERROR, "listen", "%s port %u: %s%s", set->address, set->port, strerrordesc_np(-r),
@@ -381,6 +387,7 @@ static void stop(struct admitd *admitd)
 	handoff_wait_stop(&admitd->api.waits);
 	events_stop(&admitd->api.events);
 	jobs_free(admitd->api.jobs);
+	api_mcp_stop(&admitd->api);
 	prober_client_interrupt(admitd->confine.prober);
 	webhooks_stop(&admitd->api.webhooks);
 	lifecycle_free(admitd->lifecycle);

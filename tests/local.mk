@@ -339,3 +339,15 @@ test_secret_filter_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LI
 TESTS += %D%/cli/test_redact.py
 EXTRA_DIST += %D%/cli/test_redact.py
 # ---- end of agents
+# ---- tests/mcp: both eras of the protocol, over both fronts
+mcp_tests = %D%/mcp/test_stdio.py %D%/mcp/test_tools.py %D%/mcp/test_http.py %D%/mcp/test_readonly.py
+TESTS += $(mcp_tests)
+EXTRA_DIST += $(mcp_tests) %D%/mcp/rpc.py
+if HAVE_CMOCKA
+check_PROGRAMS += test_confine_reading
+TESTS += test_confine_reading
+test_confine_reading_SOURCES = tests/unit/test_confine_reading.c
+test_confine_reading_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_confine_reading_LDADD = libconfine.la libpolicy.la $(CMOCKA_LIBS)
+endif
+# ---- end of tests/mcp

@@ -39,6 +39,7 @@ static const struct http_routes *const tables[] = {
 	&api_tokens_routes,
 	&api_openapi_routes,
 	&api_console_routes,
+	&api_mcp_routes,
 };
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
@@ -60,17 +61,30 @@ void api_note_answer(void *ctx, const struct http_request *request, unsigned sta
 	metrics_note_answer(&api->metrics, request->route, status, duration_ms);
 }
 
-bool api_has_route(enum http_method method, const char *pattern)
+static const struct http_route *find_route(enum http_method method, const char *pattern)
 {
 	for (size_t i = 0; i < TABLES; i++) {
 		for (size_t k = 0; k < tables[i]->count; k++) {
 			const struct http_route *row = &tables[i]->rows[k];
 
 			if (row->method == method && strcmp(row->pattern, pattern) == 0)
-				return true;
+				return row;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool api_has_route(enum http_method method, const char *pattern)
+{
+	return find_route(method, pattern) != NULL;
+}
+
+const struct http_route *api_find_get(const char *pattern)
+{
+	const struct http_route *row = find_route(HTTP_GET, pattern);
+
+	CHECK(row != NULL);
+	return row;
 }
 
 struct str api_text(const char *text)

@@ -22,6 +22,7 @@
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
 
+struct daemon_tools;
 struct prober_client;
 struct sandbox;
 
@@ -37,6 +38,7 @@ struct api {
 	struct webhooks webhooks;
 	struct prober_client *prober;  /* NULL: none */
 	const struct sandbox *sandbox; /* NULL: nothing was given up */
+	struct daemon_tools *mcp;      /* api_mcp.c's; set by api_mcp_start() */
 	struct metrics metrics;
 	atomic_uint notes; /* of uses of tokens, that wait to be written */
 };
@@ -54,6 +56,8 @@ void api_note_answer(void *ctx, const struct http_request *request, unsigned sta
 
 /* Whether a table has a row of this method and pattern. */
 bool api_has_route(enum http_method method, const char *pattern);
+/* The row of GET with this pattern, a literal of ours that has one. */
+const struct http_route *api_find_get(const char *pattern);
 
 /* The server's look-up of tokens: a person's or service's, or a run's. `ctx` is the api. */
 int api_find_token(
@@ -75,7 +79,7 @@ extern const struct http_routes api_metrics_routes, api_stats_routes;
 extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_servers_routes,
 	api_health_routes, api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes,
 	api_grants_routes, api_decisions_routes, api_rejudge_routes, api_events_routes, api_recovery_routes,
-	api_tokens_routes, api_openapi_routes, api_console_routes;
+	api_tokens_routes, api_openapi_routes, api_console_routes, api_mcp_routes;
 
 #define API_ROUTES(rows)                                 \
 	{                                                \

@@ -23,39 +23,11 @@ struct previewing {
 	struct plan plan;
 };
 
-static void write_counts(const struct lifecycle_judgement *judgement, struct json_out *out)
-{
-	json_out_key(out, "counts");
-	json_out_begin_object(out);
-	json_out_member_int(out, "allowed", (int64_t)judgement->counts[ADMISSION_ALLOWED]);
-	json_out_member_int(out, "warning", (int64_t)judgement->counts[ADMISSION_WARNING]);
-	json_out_member_int(out, "blocked", (int64_t)judgement->counts[ADMISSION_BLOCKED]);
-	json_out_end_object(out);
-}
-
 static void write_preview(struct api_call *call, struct http_reply *reply)
 {
-	const struct lifecycle_preview *preview = &((const struct previewing *)call)->preview;
-	const struct lifecycle_judgement *judgement = &preview->judgement;
 	struct json_out out = http_reply_json(reply, 200);
 
-	json_out_begin_object(&out);
-	json_out_member_text(&out, "surface", "preview");
-	json_out_member_str(&out, "task", preview->task);
-	if (preview->plan_revision > 0)
-		json_out_member_revision(&out, "planRevision", preview->plan_revision);
-	else
-		json_out_member_null(&out, "planRevision");
-	json_out_member_text(&out, "status", admission_status_name(judgement->status));
-	write_counts(judgement, &out);
-	json_out_member_str(&out, "catalogDigest", judgement->catalog_digest);
-	json_out_member_raw(&out, "health", judgement->health);
-	json_out_key(&out, "packages");
-	json_out_begin_array(&out);
-	for (size_t i = 0; i < judgement->package_count; i++)
-		render_previewed(&judgement->packages[i], &call->request->token, &out);
-	json_out_end_array(&out);
-	json_out_end_object(&out);
+	render_preview(&((const struct previewing *)call)->preview, &call->request->token, &out);
 }
 
 static int begin_preview(

@@ -3,11 +3,12 @@ noinst_LTLIBRARIES += libhttp.la
 libhttp_la_SOURCES = \
   %D%/auth.c %D%/auth.h %D%/conn.c %D%/conn.h %D%/exchange.c %D%/exchange.h %D%/exchange_head.c \
   %D%/gate.c %D%/gate.h %D%/json_in.c %D%/json_in.h %D%/json_scan.c %D%/listener.c %D%/listener.h \
+  %D%/mcp_front.c %D%/mcp_front.h %D%/mcp_sessions.c %D%/mcp_sessions.h \
   %D%/reply.c %D%/reply.h %D%/request.c %D%/request.h %D%/router.c %D%/router.h \
   %D%/server.c %D%/server.h %D%/server_parts.c %D%/server_parts.h %D%/stream.c %D%/stream.h
 libhttp_la_CPPFLAGS = $(AM_CPPFLAGS) $(MHD_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libhttp_la_CFLAGS = $(AM_CFLAGS)
-libhttp_la_LIBADD = liblog.la libpolicy.la $(MHD_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
+libhttp_la_LIBADD = libmcp.la libjobs.la liblog.la libpolicy.la $(MHD_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
 
 # libapi.la: the resources, on libhttp.la and the lifecycle.
 noinst_LTLIBRARIES += libapi.la
@@ -20,6 +21,7 @@ libapi_la_SOURCES = \
   %D%/render.c %D%/render.h %D%/render_grant.c %D%/render_judged.c %D%/render_project.c %D%/render_recovery.c %D%/render_run.c \
   %D%/render_task.c %D%/render_text.c %D%/render_token.c %D%/text_table.c %D%/text_table.h %D%/token_issue.c %D%/token_issue.h
 libapi_la_SOURCES += %D%/condition.c %D%/condition.h
+libapi_la_SOURCES += %D%/api_mcp.c %D%/api_mcp.h %D%/mcp_preview.c
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)

@@ -69,6 +69,8 @@ void render_package_move(const struct lifecycle_package_move *move, struct json_
 void render_compared(const struct lifecycle_judged *judged, struct json_out *out);
 /* primaryMode, primaryRecoveryAction; nothing when nothing blocks. */
 void render_primary(const struct lifecycle_judged *judged, struct json_out *out);
+/* What a preview answers. */
+void render_preview(const struct lifecycle_preview *preview, const struct auth_token *token, struct json_out *out);
 /* A package of a preview. */
 void render_previewed(const struct lifecycle_judged *judged, const struct auth_token *token, struct json_out *out);
 /* A package of `blocked` in the 409 of an approval. */

@@ -19,7 +19,7 @@ COMMANDS = ("status", "recovery", "watch", "task submit", "preview", "approve", 
             "project show", "project list", "project archive", "project unarchive", "token create", "token list", "token revoke", "evaluate", "explain",
             "server set", "server show",
             "server list", "server check", "server remove", "register", "health list", "health report", "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness", "redact",
-            "audit verify", "backup", "restore", "doctor", "bundle list", "bundle card", "bundle ask", "bundle fetch", "inventory", "search")
+            "audit verify", "backup", "restore", "doctor", "bundle list", "bundle card", "bundle ask", "bundle fetch", "inventory", "search", "mcp")
 PACKAGE = {
     "label": "backend",
     "entries": [{"requirementKey": "fs", "sourceRequirementIndex": 0, "mcpId": "filesystem", "agent": "backend",

@@ -118,11 +118,17 @@ def bodies_are_described_where_they_are_taken(daemon):
         equal(words[body.get("required", False) if body else None], table[method, path][0], "%s %s" % (method, path))
 
 
+def takes_any_member(operation):
+    """Whether its body is none of our shapes."""
+    media = operation.get("requestBody", {}).get("content", {}).get("application/json", {"schema": {}})
+    return DESCRIPTION.resolve(media["schema"]).get("additionalProperties") is True
+
+
 @scene
 def what_any_operation_may_answer_is_listed_for_each(daemon):
     for method, path, operation in OPERATIONS:
         wanted = ALWAYS | (WITH_TOKEN if operation["security"] else set()) | (WRITING if method != "GET" else set())
-        if "requestBody" in operation:
+        if "requestBody" in operation and not takes_any_member(operation):
             wanted = wanted | {"422"}
         missing = wanted - set(operation["responses"])
         equal(sorted(missing), [], "%s %s" % (method, path))
@@ -166,7 +172,7 @@ def no_body_takes_a_member_that_is_not_described(daemon):
     ids = ids_of(daemon)
     for method, path, operation in OPERATIONS:
         media = operation.get("requestBody", {}).get("content", {}).get("application/json")
-        if media is None or {"additionalProperties": True}.items() <= DESCRIPTION.resolve(media["schema"]).items():
+        if media is None or takes_any_member(operation):
             continue
         concrete = re.sub(r"/([a-z]+)/\{[^}]*\}", lambda found: "/%s/%s" % (found[1], ids[found[1]]), path)
         client = daemon.client("somebody", *sum((alternative.get("token", []) for alternative in operation["security"]), []) or ["auditor"])
