@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
   %D%/arena.c %D%/arena.h %D%/buf.c %D%/buf.h %D%/check.c %D%/check.h %D%/cleanup.h \
   %D%/json_out.c %D%/json_out.h %D%/json_parse.c %D%/json_parse.h \
-  %D%/text.c %D%/text.h %D%/redact.c %D%/redact.h %D%/redact_clean.c %D%/redact_copy.c \
+  %D%/text.c %D%/text.h %D%/redact.c %D%/redact.h %D%/redact_body.c %D%/redact_clean.c %D%/redact_copy.c \
   %D%/redact_internal.h %D%/redact_keys.c %D%/redact_patterns.c %D%/redact_values.c \
   %D%/catalog.c %D%/catalog.h %D%/catalog_default.c %D%/catalog_load.c %D%/catalog_load.h %D%/catalog_new.c \
   %D%/catalog_diff.c %D%/catalog_diff.h \

@@ -71,6 +71,11 @@ int redact_init(void) MUST_USE;
  */
 int redact_text(struct str text, size_t cap_code_points, struct buf *out, struct redact_report *report) MUST_USE;
 
+/* The same for a text of many lines, such as a file's: nothing is folded or cut, white space stays as it is, and a secret over several lines
+ * becomes one mask and their line feeds, so that lines keep their numbers. `report` is overwritten, never NULL. R1 to R3 hold.
+ */
+int redact_body(struct str text, struct buf *out, struct redact_report *report) MUST_USE;
+
 /* Does the redactor find a secret in this text (1.4, unsafe text)? Control and bidi characters alone are none.
  * Fails closed: true when memory or a limit runs out. An ordinary name costs one walk over its bytes.
  */

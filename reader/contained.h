@@ -98,6 +98,10 @@ void contained_root_close(struct contained_root *root);
  * the root in *ret_below, "." for the root itself, borrowed from `target`; or a result. Opens nothing. */
 int contained_target(const struct contained_root *root, struct str target, struct str *ret_below) MUST_USE;
 
+/* The same, and the path from the root as a walk names it, in the arena: without `./`, doubled and last slashes; "." for the root. Or -ENOMEM. */
+int contained_path_clean(
+	struct arena *arena, const struct contained_root *root, struct str target, struct str *ret_path) MUST_USE;
+
 /* Opens a target, by the rules above. 0 and *ret, which the caller closes; a result; or -errno for what is no fault of the target
  * (-EMFILE, -ENOMEM). */
 int contained_open(const struct contained_root *root, struct str target, enum contained_links links,

@@ -1,4 +1,5 @@
 /* The rules for a target as text, and the words for what is wrong with one. */
+#include <errno.h>
 #include <string.h>
 
 #include "reader/contained.h"
@@ -45,6 +46,32 @@ int contained_target(const struct contained_root *root, struct str target, struc
 	while (used < target.len && target.bytes[used] == '/')
 		used++;
 	*ret_below = used < target.len ? (struct str){target.bytes + used, target.len - used} : STR(".");
+	return 0;
+}
+
+int contained_path_clean(
+	struct arena *arena, const struct contained_root *root, struct str target, struct str *ret_path)
+{
+	struct str below = {0};
+	int r = contained_target(root, target, &below);
+	char *bytes = r == 0 ? arena_alloc(arena, below.len + 1) : NULL;
+	size_t len = 0;
+
+	if (bytes == NULL)
+		return r != 0 ? r : -ENOMEM;
+	for (size_t at = 0; at < below.len;) {
+		const char *slash = memchr(below.bytes + at, '/', below.len - at);
+		size_t end = slash != NULL ? (size_t)(slash - below.bytes) : below.len;
+
+		if (end > at && !(end - at == 1 && below.bytes[at] == '.')) {
+			if (len > 0)
+				bytes[len++] = '/';
+			memcpy(bytes + len, below.bytes + at, end - at);
+			len += end - at;
+		}
+		at = end + 1;
+	}
+	*ret_path = len > 0 ? (struct str){bytes, len} : STR(".");
 	return 0;
 }
 

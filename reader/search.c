@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,32 +30,10 @@ bool search_is_over(const struct search *search)
 
 /* ---- paths that were searched already */
 
-static int compare_seen(const void *left, const void *right)
-{
-	return str_compare(*(const struct str *)left, *(const struct str *)right);
-}
-
-static void keep_seen(void *key)
-{
-	(void)key; /* it lies in the arena */
-}
-
 /* Whether a path comes up for the first time: 1, 0, or -ENOMEM. With one target every path does. */
 static int is_new(struct search *search, struct str path)
 {
-	struct str *key = NULL;
-	const struct str *const *found = NULL;
-
-	if (search->request->paths.count < 2)
-		return 1;
-	key = ARENA_NEW(&search->arena, struct str);
-	if (key == NULL)
-		return -ENOMEM;
-	*key = arena_str(&search->arena, path);
-	if (key->bytes == NULL)
-		return -ENOMEM;
-	found = tsearch(key, &search->seen, compare_seen);
-	return found == NULL ? -ENOMEM : *found == key;
+	return search->request->paths.count < 2 ? 1 : seen_add(&search->seen, &search->arena, path);
 }
 
 /* ---- below a target */
@@ -121,27 +98,6 @@ static void note_failure(void *arg, struct str path, int result)
 
 /* ---- targets */
 
-/* A path without "./", doubled and last slashes, as the walk would name it. */
-static struct str clean(struct arena *arena, struct str below)
-{
-	char *bytes = arena_alloc(arena, below.len + 1);
-	size_t len = 0;
-
-	for (size_t at = 0; bytes != NULL && at < below.len;) {
-		const char *slash = memchr(below.bytes + at, '/', below.len - at);
-		size_t end = slash != NULL ? (size_t)(slash - below.bytes) : below.len;
-
-		if (end > at && !(end - at == 1 && below.bytes[at] == '.')) {
-			if (len > 0)
-				bytes[len++] = '/';
-			memcpy(bytes + len, below.bytes + at, end - at);
-			len += end - at;
-		}
-		at = end + 1;
-	}
-	return bytes == NULL || len > 0 ? (struct str){bytes, len} : STR(".");
-}
-
 static int leave_out(struct search *search, struct str target, int result)
 {
 	search->left_out[search->left_out_count++] = (struct search_left_out){target, result};
@@ -181,16 +137,14 @@ static int search_named(struct search *search, const struct contained_node *node
 static int search_target(struct search *search, struct str target)
 {
 	CLEANUP(contained_node_close) struct contained_node node = CONTAINED_NODE_NONE;
-	struct str below = {0};
 	struct str path = {0};
 	int r = contained_open(search->root, target, CONTAINED_FOLLOW_ALL, &node);
 
 	if (r == 0)
-		r = contained_target(search->root, target, &below);
+		r = contained_path_clean(&search->arena, search->root, target, &path);
 	if (r != 0)
 		return r < 0 ? r : leave_out(search, target, r);
-	path = clean(&search->arena, below);
-	r = path.bytes == NULL ? -ENOMEM : is_new(search, path);
+	r = is_new(search, path);
 	if (r <= 0)
 		return r;
 	if (node.kind == CONTAINED_DIRECTORY)
@@ -249,7 +203,7 @@ static void search_init(struct search *search)
 
 static void search_release(struct search *search)
 {
-	tdestroy(search->seen, keep_seen);
+	seen_release(&search->seen);
 	walk_release(&search->walk);
 	buf_release(&search->scratch);
 	arena_release(&search->arena);

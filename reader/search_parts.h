@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "reader/search.h"
+#include "reader/seen.h"
 #include "reader/walk.h"
 
 enum search_skip {
@@ -47,7 +48,7 @@ struct search {
 	struct buf scratch;
 	char *bytes; /* of the file that is being searched */
 	size_t size;
-	void *seen; /* of tsearch(): paths that were searched, kept where there are several targets */
+	struct seen seen; /* paths that were searched, where there are several targets */
 	struct search_match *matches;
 	size_t match_count;
 	size_t match_size;

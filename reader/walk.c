@@ -129,5 +129,5 @@ int walk_run(struct walk *walk, const struct contained_node *directory, struct s
 	r = buf_reserve(&walk->path, NAME_MAX);
 	if (r != 0)
 		return r;
-	return walk_into(walk, directory, 1);
+	return walk_into(walk, directory, walk->first_depth + 1);
 }

@@ -39,7 +39,8 @@ struct walk_entry {
 struct walk {
 	const struct contained_root *root;
 	size_t max_entries;
-	unsigned max_depth; /* up to WALK_DEPTH_LIMIT */
+	unsigned max_depth;   /* up to WALK_DEPTH_LIMIT */
+	unsigned first_depth; /* at which the directory that is walked lies; 0: it is where depth begins */
 	/* Told of every entry, directories before what is in them. 0 or more: an enum walk_step. Negative: an error that ends the walk. */
 	int (*visit)(void *arg, const struct walk_entry *entry);
 	/* Told where a directory can't be read, with a contained_result; may be NULL. */

@@ -1,7 +1,7 @@
 # ---- the contained reader
 if HAVE_CMOCKA
-check_PROGRAMS += test_contained test_walk test_tools test_race
-TESTS += test_contained test_walk test_tools test_race
+check_PROGRAMS += test_contained test_walk test_tools test_race test_packet
+TESTS += test_contained test_walk test_tools test_race test_packet
 reader_tree = tests/reader/tree.c tests/reader/tree.h
 test_contained_SOURCES = tests/reader/test_contained.c $(reader_tree)
 test_contained_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
@@ -15,6 +15,9 @@ test_tools_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 test_race_SOURCES = tests/reader/test_race.c $(reader_tree)
 test_race_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_race_LDADD = libreader.la $(CMOCKA_LIBS) $(PTHREAD_LIBS)
+test_packet_SOURCES = tests/reader/test_packet.c $(reader_tree)
+test_packet_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
+test_packet_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
 # Each check of the reader, taken out: needs the objects of the tests above.
 TESTS += tests/reader/test_mutants.py
 endif
