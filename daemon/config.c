@@ -320,6 +320,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_seconds(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
 	if (strcmp(key, "health.max_age_seconds") == 0)
 		return set_seconds(reading, &reading->config->health_age_seconds, CONFIG_HEALTH_AGE_MAX, name, value);
+	if (strcmp(key, "limits.requests_per_minute") == 0)
+		return set_seconds(reading, &reading->config->token_minute, CONFIG_REQUESTS_MAX, name, value);
 	if (strcmp(key, "events.beat") == 0)
 		return set_seconds(reading, &reading->config->beat_seconds, CONFIG_BEAT_MAX, name, value);
 	if (section[0] == '\0')

@@ -9,6 +9,7 @@
  *	[secrets]  key_file = /etc/admitd/secrets.key
  *	[runs]     lease_seconds = 60
  *	[health]   max_age_seconds = 30     (1 to 300)
+ *	[limits]   requests_per_minute = 600000      (of one token)
  *	[events]   beat = 15                (seconds, 1 to 300)
  *	[audit]    key_file = /etc/admitd/audit.key      export_folder = /mnt/elsewhere/admitd      trust = (an older public key)
  *	           every_rows = 1000      every_seconds = 3600      keep_days = 400      (none: all rows stay)
@@ -32,6 +33,7 @@ enum {
 	CONFIG_FILE_MAX = 64 * 1024,
 	CONFIG_BEAT_MAX = 300,
 	CONFIG_LEASE_MAX = 3600,
+	CONFIG_REQUESTS_MAX = 60 * 1000 * 1000,
 	CONFIG_HEALTH_AGE_MAX = 300,
 	CONFIG_AUDIT_ROWS_MAX = 100000,
 	CONFIG_AUDIT_SECONDS_MAX = 86400,
@@ -76,6 +78,7 @@ struct config {
 	unsigned lease_seconds;      /* 0: the file doesn't say it */
 	unsigned health_age_seconds; /* 0: the usual */
 	unsigned beat_seconds;       /* 0: the usual */
+	unsigned token_minute;       /* requests of one token a minute; 0: the usual */
 	struct config_audit audit;
 	struct config_webhooks webhooks;
 };

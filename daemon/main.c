@@ -235,6 +235,7 @@ static int start_server(struct admitd *admitd)
 		.find_ctx = &admitd->api,
 		.ctx = &admitd->api,
 		.on_answer = api_note_answer,
+		.limits.token_minute = set->token_minute,
 	};
 	int r = 0;
 

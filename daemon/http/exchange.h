@@ -29,6 +29,7 @@ struct http_server {
 	struct http_limits limits; /* without zeros */
 	struct gate_hosts *hosts;
 	struct auth_budget *budget;
+	struct rate *rate;
 	struct conn_list conns;
 	void *library;
 	struct listener listener;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/http/exchange.h"
+#include "daemon/http/rate.h"
 #include "daemon/log.h"
 
 /* Nothing behind it is read as a request. */
@@ -150,10 +151,32 @@ static void refuse_token(struct exchange *exchange, bool was_given)
 	exchange->is_refused = true;
 }
 
-static void check_token(struct exchange *exchange)
+static void refuse_rate(struct exchange *exchange, uint64_t wait_ms)
+{
+	(void)exchange_refuse(exchange, HTTP_PROBLEM_RATE_LIMITED, "this token has made too many requests");
+	http_reply_retry_after(&exchange->reply, (unsigned)(wait_ms / 1000 + 1));
+}
+
+static void check_role(struct exchange *exchange)
 {
 	struct http_request *request = &exchange->request;
 	const struct http_route *route = request->route;
+	uint64_t wait_ms = 0;
+
+	if (!rate_take(exchange->server->rate, request->token.id, conn_now_ms(), &wait_ms)) {
+		refuse_rate(exchange, wait_ms);
+		return;
+	}
+	if ((request->token.run.bytes && (route->flags & HTTP_RUN_TOKEN)) ||
+		auth_has_role(&request->token, route->roles))
+		return;
+	http_reply_forbidden(&exchange->reply, request, route->roles ? route->roles : (1u << AUTH_ROLES) - 1);
+	exchange->is_refused = true;
+}
+
+static void check_token(struct exchange *exchange)
+{
+	struct http_request *request = &exchange->request;
 	struct str header = http_request_header(request, "Authorization");
 	unsigned char hash[AUTH_HASH_SIZE];
 	struct str secret;
@@ -170,10 +193,8 @@ static void check_token(struct exchange *exchange)
 	} else if (result > 0) {
 		request->token = (struct auth_token){0};
 		refuse_token(exchange, header.bytes != NULL);
-	} else if (!(request->token.run.bytes && (route->flags & HTTP_RUN_TOKEN)) &&
-		!auth_has_role(&request->token, route->roles)) {
-		http_reply_forbidden(&exchange->reply, request, route->roles ? route->roles : (1u << AUTH_ROLES) - 1);
-		exchange->is_refused = true;
+	} else {
+		check_role(exchange);
 	}
 }
 

@@ -4,7 +4,7 @@ libhttp_la_SOURCES = \
   %D%/auth.c %D%/auth.h %D%/conn.c %D%/conn.h %D%/exchange.c %D%/exchange.h %D%/exchange_head.c \
   %D%/gate.c %D%/gate.h %D%/json_in.c %D%/json_in.h %D%/json_scan.c %D%/listener.c %D%/listener.h \
   %D%/mcp_front.c %D%/mcp_front.h %D%/mcp_sessions.c %D%/mcp_sessions.h \
-  %D%/reply.c %D%/reply.h %D%/request.c %D%/request.h %D%/router.c %D%/router.h \
+  %D%/rate.c %D%/rate.h %D%/reply.c %D%/reply.h %D%/request.c %D%/request.h %D%/router.c %D%/router.h \
   %D%/server.c %D%/server.h %D%/server_parts.c %D%/server_parts.h %D%/stream.c %D%/stream.h
 libhttp_la_CPPFLAGS = $(AM_CPPFLAGS) $(MHD_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libhttp_la_CFLAGS = $(AM_CFLAGS)

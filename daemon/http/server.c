@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/http/exchange.h"
+#include "daemon/http/rate.h"
 #include "daemon/http/server_parts.h"
 #include "daemon/log.h"
 
@@ -403,6 +404,7 @@ static void free_server(struct http_server *server)
 	listener_release(&server->listener);
 	gate_hosts_free(server->hosts);
 	auth_budget_free(server->budget);
+	rate_free(server->rate);
 	(void)pthread_mutex_destroy(&server->streams_lock);
 	free(server);
 }
@@ -422,7 +424,8 @@ static struct http_server *new_server(const struct http_config *config)
 	server->head_is_known = strcmp(MHD_get_version(), "0.9.75") == 0;
 	conn_list_init(&server->conns, server->limits.connections, server->limits.header_ms, server->limits.idle_ms);
 	server->budget = auth_budget_new(server->limits.auth_failures, server->limits.auth_window_ms);
-	if (server->budget)
+	server->rate = rate_new(server->limits.token_minute);
+	if (server->budget && server->rate)
 		return server;
 	free_server(server);
 	return NULL;

@@ -30,6 +30,7 @@ struct http_limits {
 	uint64_t sleep_ms;       /* 60 000: a handed-over request is answered by then: 503 `outcome_unknown` */
 	uint64_t auth_window_ms; /* 60 000 */
 	unsigned auth_failures;  /* 20 in that window from one address */
+	unsigned token_minute;   /* 600 000: requests of one token a minute */
 	unsigned connections;    /* 4096 */
 	unsigned threads;        /* as many as cores, at least 2 */
 	size_t bodies_bytes;     /* 64 MiB of bodies in flight */

@@ -26,6 +26,7 @@ struct http_limits server_limits(const struct http_limits *given)
 	set_default(&limits.sleep_ms, 60000);
 	set_default(&limits.auth_window_ms, 60000);
 	limits.auth_failures = limits.auth_failures ? limits.auth_failures : 20;
+	limits.token_minute = limits.token_minute ? limits.token_minute : 600 * 1000;
 	limits.connections = limits.connections ? limits.connections : 4096;
 	limits.bodies_bytes = limits.bodies_bytes ? limits.bodies_bytes : (size_t)64 * 1024 * 1024;
 	limits.arena_bytes = limits.arena_bytes ? limits.arena_bytes : (size_t)32 * 1024 * 1024;

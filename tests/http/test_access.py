@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import (LIST, READ, ROLES, Client, check, equal, free, is_problem, reads, requirement, rfc3339, run_scenes,  # noqa: E402
+from daemon import (LIST, READ, ROLES, Client, check, equal, free, is_problem, reads, requirement, rfc3339, run_scenes, running,  # noqa: E402
                     package, scene, see, unchanged)
 
 ANY = ROLES + ("admin",)
@@ -387,6 +387,25 @@ def an_action_sent_unchanged_is_valid(daemon):
         equal(action["allowed"], True, wanted)
         daemon.approver.request(action["method"], action["href"], action["body"]).must(201)
         equal(arm(world), then, wanted)
+
+
+# ---- how much one token may ask
+
+@scene
+def a_token_that_asks_too_often_waits_and_nobody_else_does(_daemon):
+    with running("[limits]\nrequests_per_minute = 60\n") as daemon:
+        busy, other = daemon.client("busy", "planner"), daemon.client("other", "planner")
+        answers = []
+        while not answers or answers[-1].status == 200:
+            check(len(answers) < 1000, "no end to it")
+            answers.append(busy.get("/v1/projects"))
+        check(len(answers) > 10, "ten seconds' worth at once: %d" % len(answers))
+        refused = is_problem(answers[-1], 429, "rate_limited")
+        check(1 <= int(refused.headers["retry-after"]) <= 2, refused.headers["retry-after"])
+        other.get("/v1/projects").must(200)
+        daemon.nobody.get("/healthz").must(200)
+        is_problem(busy.request("PUT", "/v1/projects/none", {}), 429, "rate_limited")
+        daemon.wait_until(lambda: busy.get("/v1/projects").status == 200, "its next turn")
 
 
 if __name__ == "__main__":
