@@ -4,6 +4,7 @@ libagents_la_SOURCES = \
   %D%/json_edit.c %D%/json_edit.h %D%/json_scan.c %D%/json_scan.h %D%/project_file.c %D%/project_file.h \
   %D%/register.c %D%/register.h %D%/register_edit.c %D%/register_edit.h \
   %D%/probe_message.c %D%/probe_message.h %D%/seal.c %D%/seal.h %D%/secret_filter.c %D%/secret_filter.h %D%/secret_mask.c %D%/secret_mask.h \
+  %D%/toml_read.c %D%/toml_read.h %D%/toml_value.c %D%/toml_value.h \
   %D%/spec.h %D%/spec_forms.c %D%/spec_read.c %D%/url_rule.c %D%/url_rule.h
 libagents_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libagents_la_CFLAGS = $(AM_CFLAGS)

@@ -125,13 +125,11 @@ endif
 # ---- end of redactor
 
 # ---- tests/fuzz: one target a parser. With --enable-fuzzing they are libFuzzer's, else they replay their corpus
-check_PROGRAMS += fuzz_catalog fuzz_filter fuzz_json_edit fuzz_package fuzz_redact
-check_PROGRAMS += fuzz_bundle
+check_PROGRAMS += fuzz_bundle fuzz_catalog fuzz_filter fuzz_json_edit fuzz_package fuzz_redact fuzz_toml
 fuzz_bundle_SOURCES = %D%/fuzz/fuzz_bundle.c
 fuzz_bundle_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_bundle_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_bundle_LDADD = libreader.la libpolicy.la
-check_PROGRAMS += fuzz_catalog fuzz_json_edit fuzz_package fuzz_redact
 fuzz_catalog_SOURCES = %D%/fuzz/fuzz_catalog.c
 fuzz_catalog_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_catalog_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -152,6 +150,10 @@ fuzz_redact_SOURCES = %D%/fuzz/fuzz_redact.c
 fuzz_redact_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 fuzz_redact_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 fuzz_redact_LDADD = libpolicy.la
+fuzz_toml_SOURCES = %D%/fuzz/fuzz_toml.c
+fuzz_toml_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_toml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_toml_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
 if !FUZZING
 fuzz_bundle_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_catalog_SOURCES += %D%/fuzz/fuzz_replay.c
@@ -159,6 +161,7 @@ fuzz_json_edit_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_filter_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_package_SOURCES += %D%/fuzz/fuzz_replay.c
 fuzz_redact_SOURCES += %D%/fuzz/fuzz_replay.c
+fuzz_toml_SOURCES += %D%/fuzz/fuzz_replay.c
 endif
 TESTS += %D%/fuzz/replay.sh
 EXTRA_DIST += %D%/fuzz/replay.sh %D%/fuzz/corpus %D%/fuzz/fuzz_replay.c
@@ -326,6 +329,12 @@ test_project_file_SOURCES = tests/unit/test_project_file.c
 test_project_file_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_project_file_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
+check_PROGRAMS += toml_json
+toml_json_SOURCES = tests/lib/toml_json.c
+toml_json_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+toml_json_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
+TESTS += tests/cli/test_toml.py
+EXTRA_DIST += tests/cli/test_toml.py
 TESTS += tests/cli/test_register.py tests/cli/test_register_others.py
 EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/cases
 # ---- end of register and import
