@@ -1,7 +1,8 @@
 # libagents.la: tool-server specs at the boundary, sealed credentials, and what daemon and prober say to each other.
 noinst_LTLIBRARIES += libagents.la
 libagents_la_SOURCES = \
-  %D%/json_edit.c %D%/json_edit.h %D%/json_scan.c %D%/json_scan.h %D%/project_file.c %D%/project_file.h \
+  %D%/import.c %D%/import.h %D%/import_entry.c %D%/import_entry.h %D%/import_risk.c \
+  %D%/package_ref.c %D%/package_ref.h %D%/json_edit.c %D%/json_edit.h %D%/json_scan.c %D%/json_scan.h %D%/project_file.c %D%/project_file.h \
   %D%/register.c %D%/register.h %D%/register_edit.c %D%/register_edit.h \
   %D%/probe_message.c %D%/probe_message.h %D%/seal.c %D%/seal.h %D%/secret_filter.c %D%/secret_filter.h %D%/secret_mask.c %D%/secret_mask.h \
   %D%/toml_read.c %D%/toml_read.h %D%/toml_value.c %D%/toml_value.h \

@@ -237,6 +237,22 @@ static void read_transport(struct reading *reading)
 		fault(reading->faults, "must be stdio or http", "/transport");
 }
 
+/* `--token VALUE`, in two arguments: read together, as the program reads them. A path is where a secret lies, and none itself. */
+static bool is_secret_option(struct reading *reading, size_t index)
+{
+	struct str option = index == 0 ? (struct str){0} : reading->spec->args[index - 1];
+	struct str value = reading->spec->args[index];
+	struct str pair;
+
+	if (option.len < 2 || option.bytes[0] != '-' || value.len < SPEC_SECRET_LEAST ||
+		strchr("-/.~", value.bytes[0]) != NULL || memchr(option.bytes, '=', option.len) != NULL)
+		return false;
+	while (option.len > 0 && option.bytes[0] == '-')
+		option = (struct str){option.bytes + 1, option.len - 1};
+	pair = arena_printf(reading->arena, "%.*s=%.*s", (int)option.len, option.bytes, (int)value.len, value.bytes);
+	return pair.bytes == NULL || redact_finds_secret(pair);
+}
+
 static void read_command(struct reading *reading)
 {
 	struct spec *spec = reading->spec;
@@ -250,7 +266,7 @@ static void read_command(struct reading *reading)
 	for (size_t i = 0; i < spec->arg_count; i++) {
 		if (has_nul(spec->args[i]))
 			fault(reading->faults, "has a NUL", "/args/%zu", i);
-		else if (redact_finds_secret(spec->args[i]))
+		else if (redact_finds_secret(spec->args[i]) || is_secret_option(reading, i))
 			fault(reading->faults,
 				"looks like a secret, which others can read there: give it in env and name it in "
 				"secretKeys",

@@ -39,6 +39,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_server_list,
 	&cmd_server_check,
 	&cmd_server_remove,
+	&cmd_import,
 	&cmd_register,
 	&cmd_health_list,
 	&cmd_health_report,

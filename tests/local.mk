@@ -333,8 +333,8 @@ check_PROGRAMS += toml_json
 toml_json_SOURCES = tests/lib/toml_json.c
 toml_json_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 toml_json_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
-TESTS += tests/cli/test_toml.py
-EXTRA_DIST += tests/cli/test_toml.py
+TESTS += tests/cli/test_import.py tests/cli/test_toml.py
+EXTRA_DIST += tests/cli/test_import.py tests/cli/test_toml.py
 TESTS += tests/cli/test_register.py tests/cli/test_register_others.py
 EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/cases
 # ---- end of register and import

@@ -186,6 +186,10 @@ static void a_secret_where_others_can_read_it_is_refused(void **state)
 
 	refuses(fixture, "{\"transport\":\"stdio\",\"command\":\"/x\",\"args\":[\"--token=" CANARY "\",\"x\"]}",
 		"/args/0");
+	refuses(fixture,
+		"{\"transport\":\"stdio\",\"command\":\"/x\",\"args\":[\"--token\",\"of-two-words\",\"--token\","
+		"\"/run/token\"]}",
+		"/args/1");
 	refuses(fixture, "{\"transport\":\"http\",\"url\":\"https://user:" CANARY "@x.example/\"}", "/url");
 	refuses(fixture, "{\"transport\":\"http\",\"url\":\"https://x.example/?api_key=" CANARY "\"}", "/url");
 	takes(fixture, "{\"transport\":\"http\",\"url\":\"https://user@x.example/\"}");
