@@ -9,6 +9,7 @@
 #include "agents/register.h"
 #include "cli/commands.h"
 #include "cli/show.h"
+#include "mcp/reading.h"
 #include "policy/cleanup.h"
 #include "policy/json_out.h"
 #include "policy/text.h"
@@ -18,8 +19,6 @@ enum { SHOWN_CEILING = 16 * 1024 * 1024 };
 enum mode { MODE_DRY = 0, MODE_APPLY, MODE_REPORT, MODE_REMOVE, MODE_DRY_REMOVE };
 
 static const char *const server_args[] = {"mcp"};
-
-static const char *const tools[] = {"path_inventory", "repo_search"};
 
 static const char trust[] = "Claude Code starts this command in the project whenever it is opened there, as you, and "
 			    "calls these tools without asking "
@@ -260,9 +259,21 @@ static int refused(struct cli *cli, const struct register_job *job, const char *
 
 /* ---- running */
 
+/* The tools that the server has when it is started by this entry: with no daemon, and all of its root. */
+static size_t name_tools(const char *ret_names[static MCP_READING_TOOLS])
+{
+	struct mcp_tool tools[MCP_READING_TOOLS];
+	size_t count = mcp_reading_fill(tools, MCP_MAY_ALL, NULL);
+
+	for (size_t i = 0; i < count; i++)
+		ret_names[i] = tools[i].name;
+	return count;
+}
+
 static int run(struct cli *cli)
 {
 	CLEANUP(job_drop) struct register_job job = {.arena = &cli->arena, .root = -1, .claude = -1};
+	const char *tools[MCP_READING_TOOLS];
 	enum mode mode = MODE_DRY;
 	const char *root = NULL;
 	const char *self = NULL;
@@ -276,7 +287,7 @@ static int run(struct cli *cli)
 		return result;
 	job.purpose = is_removal(mode) ? REGISTER_REMOVE : REGISTER_ADD;
 	job.tools = tools;
-	job.tool_count = sizeof(tools) / sizeof(tools[0]);
+	job.tool_count = name_tools(tools);
 	job.entry = register_entry(&cli->arena, (struct str){self, strlen(self)}, server_args, 1);
 	result = job.entry.bytes == NULL ? -ENOMEM : register_open(&job, root);
 	if (result == 0 && !job.is_masked && (mode == MODE_APPLY || mode == MODE_REMOVE))

@@ -166,6 +166,20 @@ def what_it_does_not_know_is_left_alone():  # K11
         ENTRY, separators=(",", ":")))
 
 
+@test
+def the_rules_are_the_tools_of_the_server_that_the_entry_starts():
+    project = Project()
+    project.apply()
+    found = project.json(MCP)["mcpServers"]["admitd"]
+    asks = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    done = subprocess.run([found["command"], *found["args"]], input="".join(json.dumps(ask) + "\n" for ask in asks).encode(),
+                          env=dict(os.environ, CLAUDE_PROJECT_DIR=project.path), stdout=subprocess.PIPE, timeout=60, check=True)
+    tools = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
+    equal(RULES, ["mcp__admitd__" + tool["name"] for tool in tools])
+
+
 # ---- links, classes and roots
 
 @test
