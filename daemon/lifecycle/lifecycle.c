@@ -325,7 +325,8 @@ static int start(struct lifecycle *lifecycle, const struct lifecycle_config *con
 		r = call_worker_start(lifecycle);
 	if (r == 0)
 		r = start_catalog(lifecycle, config->catalog, &is_new, ret_fault);
-	if (r == 0 && is_new)
+	/* The thread does it else: a project that can't be judged keeps nobody from starting. */
+	if (r == 0 && is_new && !config->keeps_time)
 		r = rejudge_all(lifecycle);
 	if (r == 0)
 		r = lease_timer_renew_all(lifecycle);

@@ -175,7 +175,7 @@ struct lifecycle_config {
 	void *tell_arg;
 };
 
-/* Loads the catalog (a new one opens an epoch and reconciles every project), takes up work. 0 and *ret, owned by the caller;
+/* Loads the catalog (a new one opens an epoch; projects are reconciled at once, or by a thread if it keeps time), takes up work. 0 and *ret, owned by the caller;
  * CATALOG_REFUSED with *ret_fault; or -errno.
  */
 int lifecycle_new(

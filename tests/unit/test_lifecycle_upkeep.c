@@ -127,6 +127,14 @@ static void note_told(void *arg, const char *what, int result)
 	(void)pthread_mutex_unlock(&told->lock);
 }
 
+static void wait_for_failure(struct told *told)
+{
+	(void)pthread_mutex_lock(&told->lock);
+	while (told->failed == 0)
+		(void)pthread_cond_wait(&told->changed, &told->lock);
+	(void)pthread_mutex_unlock(&told->lock);
+}
+
 static void an_end_that_comes_while_the_queue_is_full_is_told_and_written_after(void **state)
 {
 	struct lifecycle_fixture *fixture = *state;
@@ -147,10 +155,7 @@ static void an_end_that_comes_while_the_queue_is_full_is_told_and_written_after(
 	assert_int_equal(lifecycle_grant(fixture->lifecycle, &grant), 0);
 	fill_queue(fixture, &crowd);
 	lifecycle_fixture_pass(fixture, 1);
-	(void)pthread_mutex_lock(&told.lock);
-	while (told.failed == 0)
-		(void)pthread_cond_wait(&told.changed, &told.lock);
-	(void)pthread_mutex_unlock(&told.lock);
+	wait_for_failure(&told);
 	assert_int_equal(told.result, LIFECYCLE_QUEUE_FULL);
 	empty_queue(fixture, &crowd);
 	(void)pthread_mutex_lock(&told.lock);
@@ -195,22 +200,29 @@ static int insert_nonsense(struct store_tx *tx, void *arg)
 }
 
 /* The default one, in which servers need no health. */
-static void replace_catalog(struct lifecycle_fixture *fixture)
+static struct str make_catalog(struct lifecycle_fixture *fixture)
 {
 	struct str bytes = catalog_default_bytes();
 	json_t *catalog = json_loadb(bytes.bytes, bytes.len, 0, NULL);
 	json_t *runtime = json_object_get(json_object_get(json_object_get(catalog, "mcps"), "github"), "runtime");
-	struct lifecycle_catalog_put call = {.call = lifecycle_fixture_call(fixture, "admin")};
 	char *text = NULL;
 
 	assert_int_equal(json_object_set_new(runtime, "healthGated", json_false()), 0);
 	text = json_dumps(catalog, JSON_COMPACT);
 	assert_non_null(text);
-	call.bytes = lifecycle_fixture_str(text);
-	assert_int_equal(lifecycle_catalog_put(fixture->lifecycle, &call), 0);
-	assert_true(call.is_changed);
+	bytes = arena_str(lifecycle_fixture_arena(fixture), lifecycle_fixture_str(text));
 	free(text);
 	json_decref(catalog);
+	return bytes;
+}
+
+static void replace_catalog(struct lifecycle_fixture *fixture)
+{
+	struct lifecycle_catalog_put call = {
+		.call = lifecycle_fixture_call(fixture, "admin"), .bytes = make_catalog(fixture)};
+
+	assert_int_equal(lifecycle_catalog_put(fixture->lifecycle, &call), 0);
+	assert_true(call.is_changed);
 }
 
 static void a_project_that_cannot_be_judged_holds_up_no_other(void **state)
@@ -223,6 +235,25 @@ static void a_project_that_cannot_be_judged_holds_up_no_other(void **state)
 	assert_true(lifecycle_fixture_view(fixture, package).is_rejudging);
 	assert_int_equal(rejudge_all(fixture->lifecycle), -EUCLEAN);
 	assert_false(lifecycle_fixture_view(fixture, package).is_rejudging);
+}
+
+static void a_start_with_another_catalog_waits_for_no_project(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct told told = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct str package = put(fixture, "t");
+
+	assert_int_equal(store_fixture_write(fixture->store, insert_nonsense, NULL), 0);
+	fixture->config.catalog = make_catalog(fixture);
+	fixture->config.keeps_time = true;
+	fixture->config.tell = note_told;
+	fixture->config.tell_arg = &told;
+	lifecycle_fixture_reopen(fixture);
+	wait_for_failure(&told);
+	assert_int_equal(told.result, -EUCLEAN);
+	assert_false(lifecycle_fixture_view(fixture, package).is_rejudging);
+	lifecycle_free(fixture->lifecycle);
+	fixture->lifecycle = NULL;
 }
 
 static void where_nothing_is_to_be_judged_anew_nothing_is_written(void **state)
@@ -248,6 +279,7 @@ int main(void)
 		LIFECYCLE_TEST(a_preview_that_the_queue_refused_is_written_when_there_is_room),
 		LIFECYCLE_TEST(an_end_that_comes_while_the_queue_is_full_is_told_and_written_after),
 		LIFECYCLE_TEST(a_project_that_cannot_be_judged_holds_up_no_other),
+		LIFECYCLE_TEST(a_start_with_another_catalog_waits_for_no_project),
 		LIFECYCLE_TEST(where_nothing_is_to_be_judged_anew_nothing_is_written),
 	};
 
