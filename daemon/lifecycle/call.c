@@ -145,7 +145,6 @@ static void op_done(struct store_op *op, int result)
 /* One try of an asynchronous call: 0, or a result of the store that says it was not accepted. */
 static int attempt(struct lifecycle_call *call)
 {
-	call->now = lifecycle_now(call->lifecycle);
 	if (call->is_read) {
 		settle(call, store_read(call->lifecycle->store, call->arena, run_once, call));
 		return 0;
@@ -238,7 +237,6 @@ static int wait_for_it(struct lifecycle_call *call, bool prepares_first)
 	int r = prepares_first ? make_ready(call) : 0;
 
 	while (r == 0) {
-		call->now = lifecycle_now(call->lifecycle);
 		r = result_of(call,
 			call->is_read ? store_read(store, call->arena, run_once, call)
 				      : store_call(store, call->arena, run_once, call));

@@ -71,6 +71,7 @@ class Episode:
         self.keys = 0
         self.remembered = None       # the last POST that took effect, with its key and answer
         self.ends = []               # [(when, operation that says it came)]
+        self.asked_end = None        # when what is asked for now would end
         self.counts = {}             # operation -> [done, refused]
         self.catalog({"name": "default"})
         for name in PROJECTS:
@@ -82,6 +83,7 @@ class Episode:
         """False: skipped."""
         self.pass_time(MARGIN_S)
         self.world.step += 1
+        self.asked_end = None
         with self.no_end_between():
             try:
                 touched = getattr(self, operation["op"])(operation)
@@ -106,7 +108,7 @@ class Episode:
         except NeverCame:
             raise
         except Difference:
-            if first is not None and time.time() > first - 0.01:
+            if time.time() > min(when for when in (first, self.asked_end, float("inf")) if when is not None) - 0.01:
                 raise Abandoned from None
             raise
 
@@ -417,7 +419,8 @@ class Episode:
         if operation["capabilities"] is not None:
             body["capabilities"] = operation["capabilities"]
         if operation["end"]:
-            body["expiresAt"] = stamp(time.time() + (SOON_S if operation["end"] == "soon" else 3600))
+            self.asked_end = time.time() + (SOON_S if operation["end"] == "soon" else 3600)
+            body["expiresAt"] = stamp(self.asked_end)
 
     def grant_package(self, operation):
         package = self.package(operation["package"])
