@@ -127,7 +127,8 @@ struct store_op {
  */
 int store_submit(struct store *store, struct store_op *op) MUST_USE;
 
-/* The same and waits for the end: for tests and start-up. Returns what `done` would get. Not from the writer thread. */
+/* The same and waits for the end, for what the daemon does by itself: a queue that is full of others' operations takes it all the
+ * same. Returns what `done` would get. Not from the writer thread. */
 int store_call(
 	struct store *store, struct arena *arena, int (*run)(struct store_tx *tx, void *arg), void *arg) MUST_USE;
 

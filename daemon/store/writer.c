@@ -260,11 +260,11 @@ void writer_stop(struct store *store)
 	CHECK(pthread_join(store->writer_thread, NULL) == 0);
 }
 
-static int enqueue(struct store *store, struct store_op *op)
+static int enqueue(struct store *store, struct store_op *op, size_t limit)
 {
 	if (store->is_closing)
 		return STORE_SHUTTING_DOWN;
-	if (store->stats.queued >= store->config.queue_limit)
+	if (store->stats.queued >= limit)
 		return STORE_QUEUE_FULL;
 	if (store->first)
 		store->last->next = op;
@@ -276,7 +276,7 @@ static int enqueue(struct store *store, struct store_op *op)
 	return 0;
 }
 
-int store_submit(struct store *store, struct store_op *op)
+static int submit(struct store *store, struct store_op *op, size_t limit)
 {
 	int r;
 
@@ -284,9 +284,14 @@ int store_submit(struct store *store, struct store_op *op)
 	op->result = 0;
 	op->state = OP_WAITING;
 	(void)pthread_mutex_lock(&store->lock);
-	r = enqueue(store, op);
+	r = enqueue(store, op, limit);
 	(void)pthread_mutex_unlock(&store->lock);
 	return r;
+}
+
+int store_submit(struct store *store, struct store_op *op)
+{
+	return submit(store, op, store->config.queue_limit);
 }
 
 struct call {
@@ -313,7 +318,8 @@ int store_call(struct store *store, struct arena *arena, int (*run)(struct store
 	struct call call = {.op = {.run = run, .done = end_call, .arg = arg, .arena = arena},
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.wake = PTHREAD_COND_INITIALIZER};
-	int r = store_submit(store, &call.op);
+	/* Who waits has one operation in the queue: there are never more of these than threads. */
+	int r = submit(store, &call.op, SIZE_MAX);
 
 	if (r)
 		return r;
