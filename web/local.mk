@@ -5,55 +5,38 @@ web_files = \
   web/index.html \
   web/lib/acting.js \
   web/lib/api.js \
-  web/lib/clock.js \
-  web/lib/copy.js \
+  web/lib/download.js \
+  web/lib/events.js \
   web/lib/html.js \
-  web/lib/keys.js \
   web/lib/live.js \
-  web/lib/names.js \
+  web/lib/page.js \
   web/lib/queue.js \
   web/lib/resource.js \
-  web/lib/router.js \
-  web/lib/say.js \
-  web/lib/session.js \
-  web/lib/sse.js \
-  web/lib/terminal.js \
-  web/lib/theme.js \
   web/lib/time.js \
-  web/lib/undo.js \
-  web/lib/value.js \
-  web/lib/window.js \
   web/main.js \
   web/narrow.css \
   web/parts/action_dialog.js \
   web/parts/actions.js \
   web/parts/app.js \
-  web/parts/conflict.js \
-  web/parts/copy_id.js \
-  web/parts/dialog.js \
-  web/parts/ends.js \
-  web/parts/find.js \
-  web/parts/footer.js \
-  web/parts/impact.js \
+  web/parts/bars.js \
   web/parts/load.js \
-  web/parts/menu.js \
+  web/parts/marks.js \
+  web/parts/package_parts.js \
+  web/parts/plan_parts.js \
   web/parts/plots.js \
-  web/parts/problem.js \
-  web/parts/queue_head.js \
-  web/parts/queue_load.js \
-  web/parts/queue_selected.js \
+  web/parts/project_parts.js \
   web/parts/queue_table.js \
-  web/parts/scope.js \
-  web/parts/sign.js \
-  web/parts/sign_in.js \
-  web/parts/strip.js \
-  web/parts/text.js \
-  web/parts/toast.js \
-  web/parts/top_bar.js \
-  web/parts/when.js \
+  web/parts/story.js \
   web/screens.css \
   web/screens/all.js \
+  web/screens/decision.js \
+  web/screens/log.js \
+  web/screens/package.js \
+  web/screens/plan.js \
+  web/screens/project.js \
   web/screens/queue.js \
+  web/screens/rules.js \
+  web/screens/trends.js \
   web/tokens.css \
   web/vendor/LICENSE.htm \
   web/vendor/LICENSE.preact \

@@ -2,7 +2,9 @@
 import {render} from "preact";
 import {App} from "./parts/app.js";
 import {html} from "./lib/html.js";
-import {applyTheme} from "./lib/theme.js";
+import {applyTheme} from "./lib/page.js";
 
 applyTheme();
-render(html`<${App} />`, document.getElementById("app"));
+const place = document.getElementById("app");
+place.replaceChildren();
+render(html`<${App} />`, place);

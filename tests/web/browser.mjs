@@ -13,7 +13,7 @@ import readline from "node:readline";
 import {fileURLToPath} from "node:url";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const modules = createRequire(path.join(process.env.NPM_MODULES ?? ".", "index.js"));
+const modules = createRequire(path.resolve(process.env.NPM_MODULES ?? ".", "index.js"));
 const {chromium} = modules("playwright-core");
 export const AXE = modules.resolve("axe-core/axe.min.js");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -30,8 +30,10 @@ async function runOne(number, {sentence, body}, argument) {
   }
 }
 
-/** Runs all with what `make` gives, calls its `end`, and ends the process. */
+/** Runs all with what `make` gives, calls its `end`, and ends the process. An argument of the command: only tests with it in their sentence. */
 export async function run(make) {
+  const wanted = tests.filter(({sentence}) => sentence.includes(process.argv[2] ?? ""));
+  tests.splice(0, tests.length, ...wanted);
   console.log(`1..${tests.length}`);
   const argument = await make();
   let failed = 0;

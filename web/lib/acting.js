@@ -1,6 +1,49 @@
-// Doing one action of the API: at most once, however often it is sent.
+// Doing what the API offers: at most once, as a command too, and taken back by a new decision.
 import {ask} from "./api.js";
-import {value} from "./value.js";
+import {value} from "./html.js";
+import {say} from "./page.js";
+
+// ---- Names of packages seen in any list: what a person reads in place of an id.
+const names = new Map();
+
+export function learn(items) {
+  for (const item of items) {
+    const id = item.packageId ?? item.id;
+    if (id && item.label) names.set(id, item.label);
+  }
+}
+
+export const nameOf = (id) => (typeof id === "string" ? names.get(id) ?? id : id.label ?? names.get(id.id ?? id.packageId) ?? id.id);
+
+// ---- Each action as a command: what a button sends, shell-quoted, for who would rather type it.
+const quote = (text) => (/^[A-Za-z0-9_.,:/@%+=-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
+
+export function curl(action, body, key) {
+  const parts = ["curl", "-sS", "-X", action.method, quote(location.origin + action.href), "-H", '"Authorization: Bearer $ADMITD_TOKEN"',
+    "-H", quote("Content-Type: application/json"), "-H", quote(`Idempotency-Key: ${key}`), "--data-raw", quote(JSON.stringify(body))];
+  return parts.join(" ");
+}
+
+const VERBS = {approve_once: "grant", approve_always: "grant", deny: "deny", request_changes: "changes", cancel_package: "cancel", approve: "approve",
+  reject: "reject", retry: "retry", cancel_task: "cancel", revoke: "revoke"};
+
+function target(action) {
+  const [, , kind, id] = action.href.split("/");
+  return kind === "projects" ? ["--project", quote(id)] : [quote(id)];
+}
+
+/** The same as an admitctl command, or null where there is none. */
+export function admitctl(action, body) {
+  if (action.id === "check_server") return null;
+  const verb = VERBS[action.id];
+  if (!verb) return null;
+  const words = ["admitctl", verb, ...target(action)];
+  if (action.id === "approve_always") for (const name of body.capabilities) words.push("--capability", quote(name));
+  if (action.inputs.includes("reason")) words.push("--reason", quote(body.reason || "…"));
+  return words.join(" ");
+}
+
+// ---- Doing one action of the API: at most once, however often it is sent.
 
 export const dialog = value(null); // {action, others, about}: the action dialog that is open
 export const toast = value(null); // {text, undo}
@@ -18,4 +61,33 @@ export const rehearse = (action, body) => ask(action.method, `${action.href}?dry
 
 export function openDialog(action, others, about) {
   dialog.set({action, others, about, opened: newKey()});
+}
+
+// ---- Taking an approval back: a new decision, made from the answer to the one before.
+
+const DONE = {approve_once: "Approved once", approve_always: "Allowed in the project", deny: "Denied", request_changes: "Changes requested",
+  cancel_package: "Package cancelled", cancel_task: "Task cancelled", approve: "Plan approved", reject: "Plan rejected", retry: "Given three more attempts",
+  check_server: "Checked", set_root: "Folder set"};
+
+function undoOf(action, answer) {
+  const given = answer?.actions?.find((one) => one.undoes);
+  if (given) return given;
+  if (action.id !== "approve_once" && action.id !== "approve_always") return null;
+  return {...action, id: "revoke", body: {decision: "revoked", expectedRevision: answer.grant.revision}};
+}
+
+async function takeBack(undo) {
+  try {
+    await send(undo, undo.body, newKey());
+    toast.set({text: "Taken back. It waits again."});
+  } catch (problem) {
+    toast.set({text: problem.code === "nothing_to_revoke" ? "It has been used, that can't be undone." : `${problem.title}. Nothing was taken back.`});
+  }
+}
+
+export function done(action, answer) {
+  const undo = undoOf(action, answer);
+  const text = DONE[action.id] ?? "Done";
+  say(text);
+  toast.set({text: action.id === "approve" ? `${text}. Only cancelling ends it.` : `${text}.`, undo: undo && (() => takeBack(undo))});
 }

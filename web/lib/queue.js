@@ -1,6 +1,7 @@
 // The queue as the API lists it, and the order in which it is shown: frozen, so that nothing moves under the cursor. What has come
 // since waits to be shown; what has gone stays, muted, until the cursor leaves it.
-import {value} from "./value.js";
+import {useEffect, useState} from "preact/hooks";
+import {value} from "./html.js";
 
 export const QUEUE = "/v1/recovery?limit=500";
 export const cursor = value(null); // the id of a row; Back returns to it
@@ -40,4 +41,30 @@ export function grouped(rows) {
   }
   groups.set(ONE_BY_ONE, rows.filter((row) => keyOf(row) === ONE_BY_ONE));
   return [...groups].filter(([, list]) => list.length).map(([key, list]) => ({key, rows: list, cause: list.find((row) => row.cause?.key === key)?.cause}));
+}
+
+// ---- Long lists: only the rows that can be seen are there, with room above and below for the others, and the cursor's is always among them.
+
+const MARGIN = 20;
+
+function seen(box, rowPx) {
+  const top = box.getBoundingClientRect().top;
+  const from = Math.max(0, Math.floor(-top / rowPx) - MARGIN);
+  return [from, from + Math.ceil(innerHeight / rowPx) + 2 * MARGIN];
+}
+
+/** [from, to) of the rows to draw: all, unless `windowed`. `kept`: a row that must be among them, or -1. */
+export function useWindow(box, total, rowPx, windowed, kept) {
+  const [range, setRange] = useState([0, 3 * MARGIN]);
+  useEffect(() => {
+    if (!windowed) return undefined;
+    const onScroll = () => setRange((before) => { const now = seen(box.current, rowPx); return Math.abs(now[0] - before[0]) < MARGIN / 2 && before[1] > 3 * MARGIN ? before : now; });
+    onScroll();
+    addEventListener("scroll", onScroll, {passive: true});
+    return () => removeEventListener("scroll", onScroll);
+  }, [windowed, rowPx]);
+  if (!windowed) return [0, total];
+  const inside = kept < 0 || (kept >= range[0] && kept < range[1]);
+  const [from, to] = inside ? range : [Math.max(0, kept - MARGIN), kept + 2 * MARGIN];
+  return [Math.min(from, total), Math.min(to, total)];
 }

@@ -1,4 +1,28 @@
-// Times as people read them.
+// The server's time, and times as people read them.
+import {useEffect, useState} from "preact/hooks";
+import {html} from "./html.js";
+
+// ---- The server's time: ages never use this machine's.
+
+let ahead = 0;
+
+export function setServerTime(text) {
+  ahead = Date.parse(text) - Date.now();
+}
+
+export const serverNow = () => Date.now() + ahead;
+
+/** The server's time, again each `everyMs`. */
+export function useNow(everyMs = 1000) {
+  const [now, set] = useState(serverNow());
+  useEffect(() => {
+    const timer = setInterval(() => set(serverNow()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+// ---- Times as people read them.
 const two = (number) => String(number).padStart(2, "0");
 
 export function age(fromMs, nowMs) {
@@ -25,3 +49,12 @@ export function moment(text, nowMs) {
   if (sameDay(ms, nowMs)) return hour;
   return `${new Date(ms).toLocaleDateString("en-GB", {day: "numeric", month: "short"})} ${hour}`;
 }
+
+// ---- Ages and moments, by the server's clock.
+
+export function Age({since}) {
+  const now = useNow(1000);
+  return html`<time datetime=${since} title=${new Date(since).toLocaleString()}>${age(Date.parse(since), now)}</time>`;
+}
+
+export const When = ({at}) => html`<time datetime=${at} title=${new Date(at).toLocaleString()}>${moment(at, serverNow())}</time>`;

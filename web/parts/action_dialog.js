@@ -1,20 +1,110 @@
 // Every action that asks first: its scope, what it needs from a person, what it would do, and a button that says so.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {dialog, isGrant, newKey, rehearse, send} from "../lib/acting.js";
-import {mayNot, whyNot} from "../lib/session.js";
-import {serverNow} from "../lib/clock.js";
-import {copy} from "../lib/copy.js";
-import {html} from "../lib/html.js";
-import {reachable} from "../lib/api.js";
-import {useValue} from "../lib/value.js";
-import {curl} from "../lib/terminal.js";
-import {done} from "../lib/undo.js";
-import {Conflict} from "./conflict.js";
-import {Dialog} from "./dialog.js";
-import {Ends, endsAt} from "./ends.js";
-import {Impact} from "./impact.js";
-import {ProblemBox} from "./problem.js";
-import {Scope, Warning} from "./scope.js";
+import {curl, dialog, done, isGrant, nameOf, newKey, rehearse, send} from "../lib/acting.js";
+import {mayNot, reachable, whyNot} from "../lib/api.js";
+import {html, useValue} from "../lib/html.js";
+import {copy} from "../lib/page.js";
+import {age, serverNow, useNow} from "../lib/time.js";
+import {ProblemBox} from "./load.js";
+import {Quote, Sign, Text} from "./marks.js";
+
+// ---- A native dialog: the browser keeps the focus in it and gives it back.
+
+export function Dialog({title, about, close, children, footer}) {
+  const box = useRef(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current.showModal();
+    box.current.querySelector("[data-first]")?.focus();
+    return () => before?.isConnected && before.focus();
+  }, []);
+  const onCancel = (event) => { event.preventDefault(); close(); };
+  return html`<dialog class="dlg" ref=${box} aria-labelledby="dialog-title" onCancel=${onCancel}>
+    <header><h2 id="dialog-title">${title}</h2>${about && html`<p>${about}</p>`}</header>
+    ${children}<footer>${footer}</footer></dialog>`;
+}
+
+// ---- When an approval ends. "Always" begins with a week; that it never ends must be chosen.
+
+const DAY_MS = 24 * 3600 * 1000;
+const CHOICES = [["1", "in 1 day"], ["7", "in 7 days"], ["30", "in 30 days"], ["90", "in 90 days"]];
+
+export const endsAt = (days) => (days ? new Date(Math.ceil((serverNow() + days * DAY_MS) / 3600000) * 3600000).toISOString() : null);
+
+const dayText = (days) => new Date(endsAt(days)).toLocaleString("en-GB", {weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
+
+export function Ends({of, set, once}) {
+  return html`<select id="ends" value=${of} onChange=${(event) => set(event.target.value)}>
+    ${CHOICES.map(([days, text]) => html`<option key=${days} value=${days} selected=${of === days}>${text}, ${dayText(days)}</option>`)}
+    <option value="" selected=${of === ""}>${once ? "after one attempt" : "no end"}</option></select>`;
+}
+
+// ---- For this package once, or for the project always: the two are actions of their own, side by side.
+
+const SCOPES = {approve_once: ["This package, once", "One attempt, then it asks again"], approve_always: ["The project, always", "Every package, until it ends"]};
+
+export function Scope({action, others, choose}) {
+  if (!SCOPES[action.id]) return null;
+  const both = others.filter((one) => SCOPES[one.id]);
+  const list = ["approve_once", "approve_always"].map((id) => (id === action.id ? action : both.find((one) => one.id === id))).filter(Boolean);
+  if (list.length < 2) return null;
+  return html`<span>For</span><div class="rad" role="radiogroup" aria-label="For">${list.map((one) => html`
+    <label key=${one.id}><input type="radio" name="scope" checked=${one.id === action.id} onChange=${() => choose(one)} /><b>${SCOPES[one.id][0]}</b><span>${SCOPES[one.id][1]}</span></label>`)}</div>`;
+}
+
+const project = (action) => decodeURIComponent(action.href.split("/")[3]);
+const day = (text) => new Date(text).toLocaleDateString("en-GB", {day: "numeric", month: "short"});
+
+export function Warning({action, body}) {
+  if (action.id !== "approve_always") return null;
+  const until = body.expiresAt ? `Until ${day(body.expiresAt)} any` : "From now on, without an end, any";
+  const may = body.capabilities.map((name) => name.split(".").pop()).join(", ");
+  return html`<div class="warn"><${Sign} name="setup" tone="amber" /><div><b>This opens ${project(action)} to plans nobody has seen yet.</b> ${until} plan in
+    ${" "}${project(action)} may use ${may} on its files without asking.</div></div>`;
+}
+
+// ---- What an approval or denial would do, as the daemon rehearsed it.
+
+export const countText = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+export function headline(impact, isRefusal) {
+  if (isRefusal) return `Holds ${countText(impact.holds.length + impact.stays.length, "package")}`;
+  return impact.opens.length ? `Opens ${countText(impact.opens.length, "held package")} now` : "Opens nothing now";
+}
+
+function Line({sign, tone, id, does}) {
+  return html`<li><${Sign} name=${sign} tone=${tone} /><b><${Text} of=${nameOf(id)} /></b><span>${does}</span></li>`;
+}
+
+function Overridden({grant}) {
+  return html`<li><${Sign} name="denied" tone="amber" /><b><${Text} of=${nameOf(grant.packageId ?? grant)} /></b><span>its denial is overridden</span></li>`;
+}
+
+export function Impact({impact, checkedAt, isRefusal}) {
+  const now = useNow(1000);
+  if (!impact) return html`<section class="imp" aria-busy="true"><h3>Asking what it would do…</h3></section>`;
+  return html`<section class="imp" aria-live="polite"><h3>${headline(impact, isRefusal)} <span>checked ${age(checkedAt, now)} ago</span></h3><ul>
+    ${impact.opens.map((id) => html`<${Line} sign="ok" tone="green" id=${id} does="no longer held" />`)}
+    ${impact.plans.map((id) => html`<${Line} sign="decide" id=${id} does="nothing stops its approval any more" />`)}
+    ${impact.holds.map((id) => html`<${Line} sign="removed" tone="amber" id=${id} does="will be held" />`)}
+    ${impact.stays.map((id) => html`<${Line} sign="plan" tone="red" id=${id} does="stays held" />`)}
+    ${impact.overrides.map((grant) => html`<${Overridden} grant=${grant} />`)}
+    ${isRefusal && html`<p class="none">What runs already keeps what it has.</p>`}</ul></section>`;
+}
+
+// ---- Somebody else was first: what they did, and that nothing of ours was written. The draft can be copied out.
+
+export function Conflict({problem, draft, close}) {
+  const now = useNow(1000);
+  const current = problem.body.current;
+  const footer = html`<button class="btn lg" onClick=${close}>Close</button><span class="sp"></span>
+    <button class="btn p lg" data-first onClick=${close}>Decide on the new record</button>`;
+  return html`<${Dialog} title="Nothing of yours was written" close=${close} footer=${footer}>
+    ${current?.actor && html`<p class="plain"><b><${Text} of=${current.actor.principal} /></b> decided this ${age(Date.parse(current.at), now)} ago. <${Quote} of=${current.reason} /></p>`}
+    <${ProblemBox} problem=${problem} />
+    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> ${one.operatorState?.headline}</p>`)}
+    ${draft.reason && html`<p class="plain">Your reason is kept here: <${Quote} of=${draft.reason} /></p>`}<//>`;
+}
 
 const DEAD_MS = 400;
 const CHANGED_MS = 1000;
@@ -87,7 +177,10 @@ function useSending(close) {
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const key = useRef(newKey());
+  const sent = useRef(false);
   const go = async (action, body) => {
+    if (sent.current) return;
+    sent.current = true;
     setBusy(true);
     setProblem(null);
     try {
@@ -98,6 +191,7 @@ function useSending(close) {
       setProblem(fault);
       if (fault.code === "idempotency_mismatch" || CONFLICTS.includes(fault.code)) key.current = newKey();
     }
+    sent.current = false;
     setBusy(false);
   };
   return {problem, busy, go, key};

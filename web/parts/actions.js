@@ -1,11 +1,41 @@
-// Buttons of actions that came as data. One that may not be pressed stays, and says why.
-import {newKey, openDialog, send, toast} from "../lib/acting.js";
-import {reachable} from "../lib/api.js";
-import {html} from "../lib/html.js";
-import {mayNot, whyNot} from "../lib/session.js";
-import {done} from "../lib/undo.js";
-import {useValue} from "../lib/value.js";
-import {Menu} from "./menu.js";
+// Buttons and menus of actions that came as data, and what was just done.
+import {useEffect, useRef, useState} from "preact/hooks";
+import {done, newKey, openDialog, send, toast} from "../lib/acting.js";
+import {mayNot, reachable, whyNot} from "../lib/api.js";
+import {html, useValue} from "../lib/html.js";
+
+// ---- A button with a menu of more actions.
+
+function useOutside(box, close) {
+  useEffect(() => {
+    const onDown = (event) => { if (!box.current?.contains(event.target)) close(); };
+    addEventListener("pointerdown", onDown);
+    return () => removeEventListener("pointerdown", onDown);
+  });
+}
+
+function step(menu, by) {
+  const items = [...menu.querySelectorAll("button, a")];
+  const at = items.indexOf(document.activeElement);
+  items[(at + by + items.length) % items.length]?.focus();
+}
+
+export function Menu({label, face, children, kind = "btn more"}) {
+  const [open, setOpen] = useState(false);
+  const box = useRef(null);
+  const close = () => setOpen(false);
+  useOutside(box, close);
+  useEffect(() => { if (open) box.current.querySelector(".menu button, .menu a")?.focus(); }, [open]);
+  const onKeyDown = (event) => {
+    if (event.key === "Escape" && open) { event.stopPropagation(); close(); box.current.querySelector("button").focus(); }
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(box.current.querySelector(".menu") ?? box.current, event.key === "ArrowDown" ? 1 : -1); }
+  };
+  return html`<span class="has-menu" ref=${box} onKeyDown=${onKeyDown}>
+    <button class=${kind} aria-label=${label} aria-expanded=${open} aria-haspopup="true" onClick=${() => setOpen(!open)}>${face}</button>
+    ${open && html`<div class="menu" onClick=${close}>${children}</div>`}</span>`;
+}
+
+// ---- Buttons of actions that came as data. One that may not be pressed stays, and says why.
 
 async function once(action) {
   try {
@@ -47,4 +77,19 @@ export function ActionRow({actions, about, show = 3}) {
 export function startById(actions, id, about) {
   const action = actions?.find((one) => one.id === id);
   if (action) start(action, actions, about);
+}
+
+// ---- What was just done, and its undo.
+
+const SHOWN_MS = 12000;
+
+export function Toast() {
+  const now = useValue(toast);
+  useEffect(() => {
+    const timer = setTimeout(() => toast.set(null), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [now]);
+  if (!now) return null;
+  return html`<div class="toast"><span>${now.text}</span>${now.undo && html`<button onClick=${() => { toast.set(null); now.undo(); }}>Undo</button>`}
+    <button aria-label="Close" onClick=${() => toast.set(null)}>×</button></div>`;
 }

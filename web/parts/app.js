@@ -1,20 +1,14 @@
 // Who is signed in decides what is there: the sign-in, or the bars with one screen between them.
 import {useEffect, useState} from "preact/hooks";
-import {loadSession} from "../lib/api.js";
-import {html} from "../lib/html.js";
+import {loadSession, session, signedOut, token} from "../lib/api.js";
+import {html, useValue} from "../lib/html.js";
 import {startLive} from "../lib/live.js";
-import {route} from "../lib/router.js";
-import {session, signedOut, token} from "../lib/session.js";
-import {spoken} from "../lib/say.js";
-import {useValue} from "../lib/value.js";
-import {screens} from "../screens/all.js";
+import {route, spoken} from "../lib/page.js";
+import {isScreen, useAllSoon, useScreen} from "../screens/all.js";
 import {ActionDialog} from "./action_dialog.js";
-import {Footer} from "./footer.js";
-import {ProblemBox} from "./problem.js";
-import {SignIn} from "./sign_in.js";
-import {Strip} from "./strip.js";
-import {Toast} from "./toast.js";
-import {TopBar} from "./top_bar.js";
+import {Footer, SignIn, Strip, TopBar} from "./bars.js";
+import {ProblemBox} from "./load.js";
+import {Toast} from "./actions.js";
 
 function useStart() {
   const [problem, setProblem] = useState(null);
@@ -25,9 +19,11 @@ function useStart() {
 
 function Screen() {
   const {screen, id, query} = useValue(route);
-  const found = screens[screen];
-  if (!found || (found.needsId && !id)) return html`<main class="page" id="main"><h1 tabindex="-1">No such page</h1><p class="muted">The console has no ${screen}.</p></main>`;
-  return html`<main class="page" id="main"><${found.view} key=${`${screen}/${id}`} id=${id} query=${query} /></main>`;
+  const name = id ? `${screen}/` : screen;
+  const Found = useScreen(name);
+  useAllSoon();
+  if (!isScreen(name)) return html`<main class="page" id="main"><h1 tabindex="-1">No such page</h1><p class="muted">The console has no ${screen}.</p></main>`;
+  return html`<main class="page" id="main">${Found && html`<${Found} key=${`${screen}/${id}`} id=${id} query=${query} />`}</main>`;
 }
 
 function Signed() {

@@ -1,8 +1,8 @@
 // The three plots of chapter 7.3, from /v1/stats. Each also as a table.
 import {useState} from "preact/hooks";
 import {html} from "../lib/html.js";
-import {link} from "../lib/router.js";
-import {Sign} from "./sign.js";
+import {link} from "../lib/page.js";
+import {Sign} from "./marks.js";
 
 const HOLDS = [["needs_grant", "ask", "amber", "Access", "access"], ["needs_setup", "setup", "red", "Set-up", "setup"], ["needs_plan_change", "plan", "red", "Plan change", "changes"]];
 const AGES = [["under15m", "<15 m"], ["under1h", "<1 h"], ["under4h", "<4 h"], ["under1d", "<1 d"], ["over1d", ">1 d"]];
@@ -67,7 +67,7 @@ export function Decided({stats}) {
   const hourly = stats.bucketSeconds <= 3600;
   const sum = (name) => buckets.reduce((total, one) => total + one[name], 0);
   const says = `${sum("allowed")} allowed, ${sum("warning")} with a warning, ${sum("blocked")} blocked`;
-  return html`<div class="plot"><h2>Decisions ${hourly ? "each hour" : "over time"} <span class="legend"><i class="k bar1"></i>allowed <i class="k bar2"></i>warning <i class="k bar3"></i>blocked, below</span></h2>
+  return html`<div class="plot"><h2>Decisions ${hourly ? "each hour" : "over time"} <span class="legend"><i class="swatch bar1"></i>allowed <i class="swatch bar2"></i>warning <i class="swatch bar3"></i>blocked, below</span></h2>
     <svg class="g" viewBox="0 0 470 62" role="img" aria-label=${says}><path class="axis" d="M24 36.5H470" /><text x="18" y="10" text-anchor="end">${scale}</text><text x="18" y="40" text-anchor="end">0</text>
       ${buckets.map((bucket, at) => html`<${Bar} key=${at} bucket=${bucket} x=${28 + at * step} width=${Math.max(1, step - Math.min(5, step / 4))} scale=${scale} />`)}
       ${buckets.map((bucket, at) => { const label = tick(bucket, at, buckets, hourly); return label && html`<text key=${`t${at}`} x=${28 + (at + 0.5) * step} y="61" text-anchor="middle">${label}</text>`; })}</svg></div>`;

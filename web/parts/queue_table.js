@@ -1,15 +1,36 @@
 // The rows of the queue in their groups; a cursor that is one row, wherever the focus is.
-import {useEffect, useRef} from "preact/hooks";
-import {html} from "../lib/html.js";
-import {cursor} from "../lib/queue.js";
-import {link} from "../lib/router.js";
-import {useValue} from "../lib/value.js";
-import {useWindow} from "../lib/window.js";
+import {useEffect, useRef, useState} from "preact/hooks";
+import {newKey, send, toast} from "../lib/acting.js";
+import {mayNot} from "../lib/api.js";
+import {html, useValue} from "../lib/html.js";
+import {link} from "../lib/page.js";
+import {cursor, useWindow} from "../lib/queue.js";
+import {useResource} from "../lib/resource.js";
+import {Age} from "../lib/time.js";
+import {countText} from "./action_dialog.js";
 import {ActionButton, MoreActions} from "./actions.js";
-import {countText} from "./impact.js";
-import {ItemSign, Sign, StateSign} from "./sign.js";
-import {Id, Quote, Text} from "./text.js";
-import {Age} from "./when.js";
+import {Id, ItemSign, Quote, Sign, StateSign, Text} from "./marks.js";
+import {Decided, Held, Waited} from "./plots.js";
+
+// ---- How much waits, for how long, and the three plots.
+
+const WORDS = {package_held: ["package held", "packages held"], plan_waits_for_approval: ["plan to decide", "plans to decide"], plan_sent_back: ["plan sent back", "plans sent back"],
+  package_failed: ["package failed", "packages failed"], run_silent: ["silent run", "silent runs"], project_without_root: ["project without a folder", "projects without a folder"]};
+
+function Ready({ready}) {
+  if (!ready?.count) return null;
+  return html` ${countText(ready.count, "package")} ready, taken by nobody for <${Age} since=${ready.oldestSince} />.`;
+}
+
+export function QueueHead({page}) {
+  const {items, counts} = page;
+  const parts = Object.entries(WORDS).filter(([kind]) => counts[kind]).map(([kind, [one, many]]) => countText(counts[kind], one, many));
+  const {data: stats} = useResource("/v1/stats");
+  useEffect(() => { document.title = `(${items.length}) Queue - admitd`; }, [items.length]);
+  return html`<div class="head"><h1 tabindex="-1">${items.length === 0 ? "Nothing waits for a person" : `${items.length} wait${items.length === 1 ? "s" : ""} for a person`}</h1>
+    <p>${parts.join(", ")}${parts.length > 0 && "."} ${items[0] && html`The oldest has waited <${Age} since=${items[0].since} />.`}<${Ready} ready=${counts.ready} /></p></div>
+    ${stats ? html`<div class="plots"><${Held} stats=${stats} /><${Waited} stats=${stats} /><${Decided} stats=${stats} /></div>` : html`<div class="plots"><div class="plot plot-room"></div></div>`}`;
+}
 
 const ROW_PX = 36;
 
@@ -23,7 +44,7 @@ export const nameOf = (item) => item.label ?? item.title ?? item.task ?? item.pr
 export const aboutOf = (item) => html`Asked for by <${Text} of=${nameOf(item)} />${item.agent && html`, agent <${Text} of=${item.agent} />`}, project <${Text} of=${item.project} />`;
 
 function Capabilities({names}) {
-  return names.map((name, at) => html`<code class="m" key=${name}>${name}${at < names.length - 1 ? "," : ""}</code>`);
+  return names.map((name, at) => html`<code class="m" key=${name}><${Text} of=${name} />${at < names.length - 1 ? "," : ""}</code>`);
 }
 
 const PLAIN = {plan_sent_back: "Sent back to its planner", package_failed: "Failed, no attempt left", run_silent: "Its run has gone silent", project_without_root: "A package asks to read it, and it has no folder yet"};
@@ -34,7 +55,7 @@ function Why({item, inGroup, cleared}) {
   const state = item.operatorState;
   if (!state) return html`${PLAIN[item.kind] ?? item.kind} <span class="m"><${Quote} of=${item.facts?.reason} /></span>`;
   if (inGroup && item.facts?.missing?.length) return html`Needs <${Capabilities} names=${item.facts.missing} />`;
-  return html`${state.headline} <span class="m"><${Text} of=${state.body} /></span>`;
+  return html`<${Text} of=${state.headline} /> <span class="m"><${Text} of=${state.body} /></span>`;
 }
 
 function Opens({item}) {
@@ -63,7 +84,8 @@ function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
   useEffect(() => {
     if (!isCursor) return;
     box.current.scrollIntoView({block: "nearest"});
-    if (!document.querySelector("dialog[open]") && !box.current.contains(document.activeElement)) box.current.focus({preventScroll: true});
+    const at = document.activeElement;
+    if (at === document.body || (at.closest("tr[data-row]") && !box.current.contains(at))) box.current.focus({preventScroll: true});
   }, [isCursor]);
   const names = [inGroup && "in", isCursor && "cur", item.gone && "gone"].filter(Boolean).join(" ");
   return html`<tr ref=${box} class=${names} data-row=${item.id} aria-rowindex=${index} aria-selected=${isSelected} tabindex=${isCursor ? 0 : -1} onPointerDown=${() => cursor.set(item.id)} onFocusIn=${() => cursor.set(item.id)}>
@@ -78,7 +100,7 @@ function CauseHead({group}) {
   const first = group.rows.find((row) => !row.gone) ?? group.rows[0];
   const action = group.cause.actions[0];
   const opens = action && (action.id === "check_server" ? "may free all" : `opens all ${group.cause.count}, and later plans`);
-  return html`<div class="gi"><${StateSign} state=${first.operatorState} arm=${first.arm} /><b>${group.cause.headline}</b>
+  return html`<div class="gi"><${StateSign} state=${first.operatorState} arm=${first.arm} /><b><${Text} of=${group.cause.headline} /></b>
     <span class="q">${first.facts?.actor && html`by <${Text} of=${first.facts.actor.principal} /> <${Quote} of=${first.facts.reason} />`}</span>
     <span class="end">${action && html`<span>${opens}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
 }
@@ -114,4 +136,37 @@ export function QueueTable({groups, cleared, selected, windowed}) {
   return html`<div class="tbl" ref=${box}><table aria-rowcount=${total} aria-label="What waits for a person"><colgroup><col class="c-sign" /><col class="c-what" /><col /><col class="c-since" /><col class="c-act" /><col class="c-opens" /></colgroup>
     <thead><tr><th><span class="hid">Sign</span></th><th scope="col">What</th><th scope="col">Why</th><th scope="col" aria-sort="ascending">Since</th><th scope="col">What frees it</th><th scope="col">Opens besides</th></tr></thead>
     ${pad(from)}${shown.map(({group, part}) => html`<${Group} key=${group.key} group=${group} part=${part} common=${{cursorId, selected, cleared}} />`)}${pad(total - to)}</table></div>`;
+}
+
+// ---- Several rows at once: one action, one project, each sent by itself.
+
+const ASKED = ["approve_once", "deny"];
+const LABELS = {approve_once: "Approve once", deny: "Deny"};
+
+async function sendAll(rows, id, reason) {
+  let count = 0;
+  for (const row of rows) {
+    const action = row.actions.find((one) => one.id === id);
+    try {
+      await send(action, {...action.body, reason}, newKey());
+      count++;
+    } catch (problem) {
+      toast.set({text: `${problem.title}. ${count} of ${rows.length} were decided.`});
+      return;
+    }
+  }
+  toast.set({text: `${countText(count, "package")} decided.`});
+}
+
+export function SelectedBar({rows, clear}) {
+  const [reason, setReason] = useState("");
+  if (rows.length === 0) return null;
+  const one = rows.every((row) => row.project === rows[0].project);
+  const ids = ASKED.filter((id) => rows.every((row) => row.actions.some((action) => action.id === id && !mayNot(action))));
+  const begin = (id) => { if (one && reason.trim()) sendAll(rows, id, reason.trim()).then(() => { setReason(""); clear(); }); };
+  const off = !one || !reason.trim();
+  return html`<div class="bar card pad" role="group" aria-label="Selected"><b>${countText(rows.length, "package")} selected</b>
+    <input aria-label="Reason" placeholder="Reason" value=${reason} onInput=${(event) => setReason(event.target.value)} />
+    ${ids.map((id) => html`<button key=${id} class="btn" aria-disabled=${off} onClick=${() => begin(id)}>${LABELS[id]}, ${rows.length}</button>`)}
+    <button class="btn" onClick=${clear}>Clear</button>${off && html`<span class="why-off">${one ? "Say why first." : "They must be of one project."}</span>`}</div>`;
 }

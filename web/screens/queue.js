@@ -1,19 +1,15 @@
 // The queue: what waits for a person, why, since when, what frees it and what that opens besides.
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {onEvents} from "../lib/live.js";
-import {html} from "../lib/html.js";
-import {useKeys} from "../lib/keys.js";
-import {learn} from "../lib/names.js";
-import {QUEUE, KINDS, arrange, cursor, grouped, kindOf} from "../lib/queue.js";
+import {html, useValue} from "../lib/html.js";
+import {go, say, setQuery, useKeys} from "../lib/page.js";
+import {learn} from "../lib/acting.js";
+import {KINDS, QUEUE, arrange, cursor, grouped, kindOf} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
-import {go, setQuery} from "../lib/router.js";
-import {say} from "../lib/say.js";
-import {useValue} from "../lib/value.js";
 import {startById} from "../parts/actions.js";
-import {Load} from "../parts/queue_load.js";
-import {QueueHead} from "../parts/queue_head.js";
-import {QueueTable, hashOf, aboutOf} from "../parts/queue_table.js";
-import {SelectedBar} from "../parts/queue_selected.js";
+import {Load} from "../parts/load.js";
+import {QueueHead, QueueTable, SelectedBar, aboutOf, hashOf} from "../parts/queue_table.js";
+import {plain} from "../parts/marks.js";
 
 const WINDOW_OVER = 500;
 
@@ -56,7 +52,7 @@ function Toolbar({items, query, fresh, show}) {
   return html`<div class="bar">${KINDS.filter(([kind]) => kind !== "other" || counts(kind)).map(([kind, label]) => html`
       <button key=${kind} class="chip" aria-pressed=${(query.kind ?? "") === kind} onClick=${() => setQuery({kind})}>${label} <i>${counts(kind)}</i></button>`)}
     ${fresh.length > 0 && html`<button class="fresh" onClick=${show}>Show ${fresh.length} new <kbd>n</kbd></button>`}<span class="sp"></span>
-    <label class="sel">Project <select value=${query.project ?? ""} onChange=${(event) => setQuery({project: event.target.value})}><option value="">all</option>${projects.map((id) => html`<option key=${id} value=${id} selected=${query.project === id}>${id}</option>`)}</select></label>
+    <label class="sel">Project <select value=${query.project ?? ""} onChange=${(event) => setQuery({project: event.target.value})}><option value="">all</option>${projects.map((id) => html`<option key=${id} value=${id} selected=${query.project === id}>${plain(id)}</option>`)}</select></label>
     <label class="sel">Group by <select value=${query.group ?? ""} onChange=${(event) => setQuery({group: event.target.value})}><option value="">cause</option><option value="none" selected=${query.group === "none"}>nothing</option></select></label></div>`;
 }
 
@@ -89,6 +85,7 @@ export function Queue({query}) {
   useMemo(() => items && learn(items), [items]);
   useSpoken(rows.fresh, rows.rows);
   useQueueKeys(rows, selected, setSelected);
+  useEffect(() => { if (items) performance.mark("admitd.useful"); }, [!items]);
   if (!items) return html`<${Load} resource=${resource} />`;
   return html`<${Load} resource=${resource} /><${QueueHead} page=${resource.data} />
     <${Toolbar} items=${items} query=${query} fresh=${rows.fresh} show=${rows.show} />

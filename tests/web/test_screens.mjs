@@ -1,0 +1,200 @@
+#!/usr/bin/env node
+// Every screen, clicked through and looked at: package, plan, project, decision, rules, log, trends; wide and narrow, light and dark.
+import {readFileSync} from "node:fs";
+import {check, diagnostic, equal, run, test} from "./tap.mjs";
+import {AXE, NARROW, open} from "./browser.mjs";
+
+const heldItem = async (stage, label) => (await stage.api("ana", "GET", "/v1/recovery?limit=500")).body.items.find((item) => item.label === label);
+const packageHash = async (stage, label) => `#/packages/${(await heldItem(stage, label)).packageId}`;
+const heading = (page) => page.locator("h1").innerText();
+const axe = readFileSync(AXE, "utf8");
+
+test("a package says why it is held, what it asks for and how its decision came about", async (stage) => {
+  const page = await stage.page("ana", await packageHash(stage, "map-module-boundaries"));
+  const item = await heldItem(stage, "map-module-boundaries");
+  await page.getByRole("heading", {name: item.operatorState.headline}).waitFor();
+  check((await page.locator(".state").innerText()).includes(item.operatorState.body), "the daemon's words");
+  await page.getByText("Goes on without it").first().waitFor();
+  equal(await page.locator(".track .turn").count(), 1, "places where the decision turned");
+  await page.locator(".track").getByText("Handoff").waitFor();
+  check((await page.locator(".ident .diff").innerText()).includes("revoked"), "the input that changed");
+  await page.getByText("Handoff refused").waitFor();
+  check((await page.locator(".curl code").innerText()).startsWith(`admitctl grant ${item.packageId}`), "the command");
+  await stage.shot(page, "package-light");
+  await page.emulateMedia({colorScheme: "dark"});
+  await stage.shot(page, "package-dark");
+  await page.keyboard.press("J");
+  await page.getByRole("heading", {name: "find-dead-configuration"}).waitFor();
+  await page.close();
+});
+
+test("Why leads to the rule that decided, and the decision is replayed and judged again", async (stage) => {
+  const page = await stage.page("ana", await packageHash(stage, "find-dead-configuration"));
+  await page.getByRole("link", {name: "Why filesystem.project.read"}).click();
+  await page.getByRole("heading", {name: "Blocked by row 5a"}).waitFor();
+  await page.getByRole("button", {name: /didn’t apply/}).first().click();
+  await page.getByText("it is well formed").waitFor();
+  await page.getByRole("button", {name: "Replay"}).click();
+  await page.getByText("Same bytes").waitFor();
+  await page.getByRole("button", {name: "Judge again"}).click();
+  await page.getByText("decides the same").waitFor();
+  await stage.shot(page, "decision");
+  await page.close();
+});
+
+test("two decisions are compared by what differs", async (stage) => {
+  const item = await heldItem(stage, "map-module-boundaries");
+  const list = (await stage.api("ana", "GET", `/v1/decisions?package=${item.packageId}`)).body.items;
+  const page = await stage.page("ana", `#/decisions/${list[0].id}?with=${list.at(-1).id}`);
+  check((await page.locator(".diff").innerText()).includes("revoked"), "what differs");
+  await page.close();
+});
+
+test("a plan that is blocked can't be approved, and says why; a graph shows what depends on what", async (stage) => {
+  const page = await stage.page("ana", "#/tasks/index-the-support-archive");
+  await page.getByText("3 of 7 packages are blocked").waitFor();
+  const approve = page.getByRole("button", {name: "Approve plan…"});
+  equal(await approve.getAttribute("aria-disabled"), "true");
+  await approve.focus();
+  check(await approve.evaluate((button) => document.activeElement === button), "it can't be focused");
+  await approve.click({force: true});
+  equal(await page.locator("dialog").count(), 0, "dialogs of a button that is off");
+  equal(await page.locator(".graph a").count(), 7, "packages in the graph");
+  equal(await page.locator(".graph path.e").count(), 3, "arrows");
+  await stage.shot(page, "plan");
+  await page.close();
+});
+
+test("a plan that nothing blocks is approved by clicking, and cleared from the queue", async (stage) => {
+  const page = await stage.page("ana");
+  await page.locator("tr", {hasText: "Nightly link check"}).getByRole("link", {name: "Review plan"}).click();
+  await page.locator("button[data-action=approve][aria-disabled=false]").click();
+  await page.getByLabel("Reason").fill("Read it");
+  await stage.shot(page, "approve-plan");
+  await page.locator("[data-confirm][aria-disabled=false]").click();
+  await page.getByText("Plan approved. Only cancelling ends it.").waitFor();
+  await page.getByText("This plan is approved.").waitFor();
+  equal((await stage.api("ana", "GET", "/v1/tasks/nightly-link-check")).body.status, "approved");
+  await page.close();
+});
+
+test("a project shows its access, its servers and its whole ledger; a server is checked by a click", async (stage) => {
+  const page = await stage.page("ana", "#/projects");
+  await page.getByRole("link", {name: "Project quarry"}).click();
+  await page.locator("tr", {hasText: "the sign-in of the bot account has ended"}).getByRole("button", {name: "Check now"}).click();
+  await page.locator(".toast").getByText("Checked").waitFor();
+  await page.goto(`${stage.url}/#/projects/atlas`);
+  await page.getByText("2 records, all kept").waitFor();
+  await stage.shot(page, "project");
+  await page.close();
+});
+
+test("the rules explain a typo, and another catalog is compared with what was decided", async (stage) => {
+  const page = await stage.page("root", "#/rules");
+  await page.getByLabel("Capability").fill("github.secerts.write");
+  await page.getByRole("button", {name: "Explain"}).click();
+  await page.getByRole("button", {name: "github.secrets.write"}).waitFor();
+  const catalog = (await stage.api("root", "GET", "/v1/catalog")).body;
+  catalog.mcps.filesystem.runtime.capabilities = catalog.mcps.filesystem.runtime.capabilities.filter((name) => name !== "filesystem.project.read");
+  delete catalog.mcps.filesystem.aliases["filesystem.read"];
+  await page.locator("input[type=file]").setInputFiles({name: "other.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(catalog))});
+  await page.getByText(/\d+ of \d+ decisions would change/).waitFor();
+  await stage.shot(page, "rules");
+  await page.close();
+});
+
+test("the log is searched, exported and verified", async (stage) => {
+  const page = await stage.page("reader", "#/log");
+  await page.getByRole("search", {name: "The log"}).getByLabel("type").fill("grant.recorded");
+  await page.getByRole("button", {name: "Search"}).click();
+  await page.locator("tr", {hasText: "moving to a new checkout"}).first().waitFor();
+  await page.getByRole("button", {name: "Verify"}).click();
+  await page.getByText(/Chain whole to \d+/).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Export"}).click()]);
+  const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  check(lines.length > 3 && lines.every((line) => line.type === "grant.recorded"), `${lines.length} lines`);
+  await stage.shot(page, "log");
+  await page.goto(`${stage.url}/#/log?actor=nobody-ever`);
+  await page.getByText("Nothing matches.").waitFor();
+  await page.close();
+});
+
+test("trends have their plots as tables too", async (stage) => {
+  const page = await stage.page("ana", "#/trends");
+  await page.getByRole("button", {name: "As table"}).first().click();
+  await page.getByRole("columnheader", {name: "Blocked"}).waitFor();
+  await stage.shot(page, "trends");
+  await page.getByRole("button", {name: "7 d"}).click();
+  await page.getByText("Decisions over time").waitFor();
+  await page.close();
+});
+
+test("find leads to a package by its label", async (stage) => {
+  const page = await stage.page("ana");
+  await page.locator("tr[data-row]").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("trace-slow");
+  await page.locator(".find .menu a").first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", {name: "trace-slow-queries"}).waitFor();
+  await page.close();
+});
+
+const SCREENS = ["#/queue", "#/tasks/index-the-support-archive", "#/projects", "#/projects/atlas", "#/decisions", "#/log", "#/trends", "#/rules?capability=github.secerts.write"];
+
+async function serious(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document, {resultTypes: ["violations"]}));
+  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join(" | ")}`);
+}
+
+test("axe finds nothing serious on any screen, light, dark and narrow", async (stage) => {
+  const item = await heldItem(stage, "map-module-boundaries");
+  const faults = [];
+  for (const options of [{}, {colorScheme: "dark"}, {viewport: NARROW}]) {
+    const page = await stage.page("ana", "#/queue", options);
+    for (const hash of [...SCREENS, `#/packages/${item.packageId}`, `#/decisions/${item.decisionId}`]) {
+      await page.goto(`${stage.url}/${hash}`);
+      await page.locator("main .card:visible, main .tbl:visible, main .plots:visible").first().waitFor();
+      faults.push(...(await serious(page)).map((fault) => `${hash} ${JSON.stringify(options)} ${fault}`));
+    }
+    await page.goto(`${stage.url}/#/queue`);
+    await page.getByRole("button", {name: "Approve once…"}).first().click();
+    await page.getByText("Opens 1 held package now").waitFor();
+    faults.push(...(await serious(page)).map((fault) => `dialog ${JSON.stringify(options)} ${fault}`));
+    await page.close();
+  }
+  equal(faults, []);
+});
+
+test("at 390 and at 320 pixels nothing is wider than the screen, and what is pressed is 44 high", async (stage) => {
+  const hashes = [...SCREENS, await packageHash(stage, "map-module-boundaries")];
+  for (const viewport of [NARROW, {width: 320, height: 700}]) {
+    const page = await stage.page("ana", "#/queue", {viewport, hasTouch: true});
+    for (const hash of hashes) {
+      await page.goto(`${stage.url}/${hash}`);
+      await page.locator("main .card:visible, main .tbl:visible, main .plots:visible").first().waitFor();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(wide <= viewport.width, `${hash} is ${wide} wide at ${viewport.width}`);
+      if (viewport === NARROW) await stage.shot(page, `narrow-${hash.split(/[/?]/)[1]}${hash.includes("/", 3) ? "-one" : ""}`);
+    }
+    await page.goto(`${stage.url}/#/queue`);
+    const heights = await page.locator("td.act .btn").evaluateAll((list) => list.map((one) => one.getBoundingClientRect().height));
+    check(heights.length > 0 && Math.min(...heights) >= 44, `a target is ${Math.min(...heights)} high`);
+    await page.close();
+  }
+});
+
+test("printed and in forced colours it still says what it says", async (stage) => {
+  const page = await stage.page("ana", await packageHash(stage, "map-module-boundaries"), {forcedColors: "active"});
+  await page.locator(".state").waitFor();
+  await stage.shot(page, "forced-colors");
+  await page.emulateMedia({media: "print", forcedColors: "none"});
+  check(!(await page.locator(".top").isVisible()), "the bar is printed");
+  check(await page.locator(".state h2").isVisible(), "the state isn't printed");
+  await stage.shot(page, "print");
+  diagnostic(`heading when printed: ${await heading(page)}`);
+  await page.close();
+});
+
+await run(open);

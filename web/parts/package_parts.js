@@ -1,0 +1,126 @@
+// What a package shows: its state, what it asks for, one decision in three places, its run.
+import {admitctl, curl, newKey} from "../lib/acting.js";
+import {html} from "../lib/html.js";
+import {copy, link} from "../lib/page.js";
+import {useResource} from "../lib/resource.js";
+import {Age, When} from "../lib/time.js";
+import {ActionRow} from "./actions.js";
+import {CopyId, Id, Quote, StateSign, StatusSign, Text, Words} from "./marks.js";
+import {Inputs} from "./story.js";
+
+// ---- The state in which something is, with the daemon's words, since when, and what frees it.
+
+function Opens({opens, project}) {
+  if (!opens) return null;
+  const more = (ids) => ids.length - 1;
+  const line = (sign, tone, text) => html`<li><svg class=${`s t-${tone}`} aria-hidden="true"><use href=${`#i-${sign}`} /></svg>${text}</li>`;
+  return html`<div class="opensbox"><div><h3>Approve once opens</h3><ul>${line("ok", "green", "this package, for one attempt")}<li><span>Nothing besides</span></li></ul></div>
+    <div><h3>Always allow opens</h3><ul>${line("ok", "green", more(opens.always) > 0 ? `this and ${more(opens.always)} more held package${more(opens.always) === 1 ? "" : "s"}` : "this package")}
+      ${line("again", "amber", `every later plan in ${project}, until its end date`)}</ul></div></div>`;
+}
+
+export function StatePanel({state, arm, since, actions, about, opens, project, note}) {
+  return html`<section class=${`state t-${state.tone}`} aria-labelledby="state"><div class="hd"><${StateSign} state=${state} arm=${arm} /><h2 id="state" tabindex="-1"><${Text} of=${state.headline} /></h2>
+    ${since && html`<span class="since">Held for <${Age} since=${since} />, since <${When} at=${since} /></span>`}</div>
+    <p><${Words} of=${state.body} /></p>${note}${actions?.length > 0 && html`<${ActionRow} actions=${actions} about=${about} />`}<${Opens} opens=${opens} project=${project} /></section>`;
+}
+
+// ---- What a package asks for: each requirement with its capabilities, how they reach the agent, and the verdict with its rule.
+
+const REACHES = {deferred_live_mcp: "live tool", planning_only: "text in its prompt", unknown: "nothing"};
+export const reaches = (one) => REACHES[one.class] ?? (one.deliveryKind === "bounded_context_packet" ? "read-only files" : "text in its prompt");
+
+/** The verdict of a requirement: the hold's words where it is what holds, else its rule's. */
+function Verdict({requirement, hold, state, reason, one}) {
+  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} arm=${hold.arm} /><span>${state.headline}</span></span>`;
+  const said = requirement.operatorState;
+  if (reason) return html`<span class="v"><${StatusSign} status=${requirement.status} /><span><${Text} of=${reason} /></span></span>`;
+  if (said) return html`<span class=${`v t-${said.tone}`}><${StateSign} state=${said} /><span>${said.headline}</span></span>`;
+  return html`<span class="v"><${StatusSign} status=${requirement.status} /><span>${one.because}</span></span>`;
+}
+
+function Requirement({requirement, evaluation, ...rest}) {
+  const level = evaluation?.decision.requirement;
+  const goesOn = evaluation?.source.fallback.action === "continue_without_mcp" && level === "optional";
+  return html`<tr class="req"><th colspan="4" scope="rowgroup"><b><${Text} of=${requirement.mcpId || "unknown server"} /></b>, ${level}, for <${Text} of=${requirement.agent} />. ${goesOn ? "Goes on without it" : "Can’t go on without it"}</th></tr>
+    ${requirement.capabilities.map((one, at) => html`<${Capability} key=${at} one=${one} requirement=${requirement} reason=${evaluation?.decision.reason} ...${rest} />`)}`;
+}
+
+function Capability({one, requirement, decisionId, hold, state, reason}) {
+  return html`<tr><td><${Id} of=${one.capability ?? one.asWritten} /></td><td class="muted">${reaches(one)}</td><td><${Verdict} requirement=${requirement} hold=${hold} state=${state} reason=${reason} one=${one} /></td>
+    <td class="nw"><a href=${link("decisions", decisionId)} aria-label=${`Why ${one.capability}`}>Why</a></td></tr>`;
+}
+
+function Subtasks({decision, ...rest}) {
+  return decision.subtasks.map((one, at) => html`<tr class="req" key=${`h${at}`}><th colspan="4" scope="rowgroup"><b>Subtask</b> <${Text} of=${one.subtaskId} />, for <${Text} of=${one.agent} /></th></tr>
+    <${Capability} key=${at} one=${{...one, because: one.when}} requirement=${one} reason=${decision.result.subtaskDecisions[at]?.reason} ...${rest} />`);
+}
+
+export function Asks({decision, hold, state, foot}) {
+  const evaluations = new Map(decision.result.evaluations.map((one) => [one.source.requirementKey, one]));
+  const count = decision.requirements.reduce((sum, one) => sum + one.capabilities.length, 0);
+  const rest = {decisionId: decision.id, hold, state};
+  return html`<section class="card"><div class="sec"><h2>What it asks for</h2><p>${decision.requirements.length} requirements, ${count} capabilities, ${decision.subtasks.length} subtask rows</p><a href=${link("decisions", decision.id)}>Explain the decision</a></div>
+    <table class="caps"><colgroup><col class="c-cap" /><col class="c-reach" /><col /><col class="c-why" /></colgroup><thead><tr><th scope="col">Capability</th><th scope="col">Reaches the agent as</th><th scope="col">Verdict</th><th><span class="hid">Why</span></th></tr></thead>
+    <tbody>${decision.requirements.map((one) => html`<${Requirement} key=${one.requirementKey} requirement=${one} evaluation=${evaluations.get(one.requirementKey)} ...${rest} />`)}<${Subtasks} decision=${decision} ...${rest} /></tbody></table>${foot}</section>`;
+}
+
+// ---- One decision, three places: the same id is a solid line, another a dashed one, with what changed in between.
+
+const PLACES = [["preview", "Preview"], ["approval", "Approval"], ["handoff", "Handoff"]];
+
+const digest = (id) => id.replace("sha256:", "").slice(0, 8).replace(/(....)/, "$1 ");
+
+function Place({label, event, before, next}) {
+  if (!event) return html`<div class=${next ? "void other" : "void last"}><b>${label}</b><em>not yet</em></div>`;
+  const turned = before && before.decisionId !== event.decisionId;
+  const line = next ? (next.decisionId === event.decisionId ? "same" : "other") : "last";
+  return html`<div class=${turned ? `turn ${line}` : line}><b>${label}</b><a href=${link("decisions", event.decisionId)}><code>${digest(event.decisionId)}</code></a>
+    <em><${When} at=${event.at} />${event.changed?.status === "blocked" ? ", blocked" : html`, by <${Text} of=${event.actor?.principal} />`}</em></div>`;
+}
+
+function between(events) {
+  return PLACES.slice(1).map(([surface, label], at) => ({from: PLACES[at][1], to: label, inputs: events[surface]?.changed?.changedInputs ?? []})).filter((one) => one.inputs.length);
+}
+
+/** The latest event of each surface. */
+export function latest(events) {
+  const found = {};
+  for (const event of events) if (event.surface) found[event.surface] = event;
+  return found;
+}
+
+export function Track({events}) {
+  const at = latest(events);
+  if (!Object.keys(at).length) return null;
+  const list = PLACES.map(([surface]) => at[surface]);
+  return html`<section class="card ident" aria-label="One decision, three places"><h2>One decision, three places</h2>
+    <div class="track">${PLACES.map(([surface, label], k) => html`<${Place} key=${surface} label=${label} event=${list[k]} before=${list[k - 1]} next=${list[k + 1]} />`)}</div>
+    ${between(at).map((one) => html`<div key=${one.to}><p class="muted">${one.inputs.length} input${one.inputs.length > 1 ? "s" : ""} changed before ${one.to.toLowerCase()}</p><${Inputs} of=${one.inputs} /></div>`)}</section>`;
+}
+
+// ---- A package's run: who has it, until when, what it was given.
+
+function Packet({packet}) {
+  if (!packet) return null;
+  return html`<dt>Packet</dt><dd>${packet.bytes} bytes, ${packet.included} included, ${packet.omitted} left out</dd>`;
+}
+
+export function RunCard({id}) {
+  const run = useResource(id && `/v1/runs/${id}`).data;
+  if (!run) return null;
+  return html`<section class="card"><div class="sec"><h2>Its run</h2><p>attempt ${run.attempt}</p></div><dl class="kv pad"><dt>Id</dt><dd><${CopyId} of=${run.id} /></dd>
+    <dt>Claimed</dt><dd><${When} at=${run.claimedAt} /> by <${Text} of=${run.claimedBy?.principal} /> ${run.worker && html`on <${Text} of=${run.worker} />`}</dd>
+    ${run.lease && html`<dt>Lease</dt><dd>until <${When} at=${run.lease.expiresAt ?? run.lease.until ?? run.claimedAt} /></dd>`}
+    <dt>Given</dt><dd>${Object.keys(run.grants ?? {}).length} grant${Object.keys(run.grants ?? {}).length === 1 ? "" : "s"}</dd><${Packet} packet=${run.packet ?? run.context} />
+    ${run.outcome && html`<dt>Outcome</dt><dd>${run.outcome} <${Quote} of=${run.summary} /></dd>`}</dl></section>`;
+}
+
+// ---- The first action as a command.
+
+export function TerminalLine({action}) {
+  const command = action && admitctl(action, action.body);
+  if (!command) return null;
+  return html`<div class="curl"><span class="nw">In a terminal</span><code>${command}</code><button class="btn end" onClick=${() => copy(command, "command")}>Copy</button>
+    <button class="btn" onClick=${() => copy(curl(action, action.body, newKey()), "curl command")}>Copy as curl</button></div>`;
+}

@@ -1,0 +1,83 @@
+// A decision: which rule decided, capability by capability; its inputs and how they differ from another's; replayed and judged again.
+import {useState} from "preact/hooks";
+import {ask, job} from "../lib/api.js";
+import {html} from "../lib/html.js";
+import {link, useKeys} from "../lib/page.js";
+import {useResource} from "../lib/resource.js";
+import {When} from "../lib/time.js";
+import {Loading, ProblemBox} from "../parts/load.js";
+import {CopyId, Id, StatusSign, Text, Words} from "../parts/marks.js";
+import {Crumb, Inputs} from "../parts/story.js";
+
+// ---- The decisions that were recorded, newest first.
+
+export function Decisions() {
+  const load = useResource("/v1/decisions?limit=100");
+  const items = load.data?.items;
+  return html`<div class="head"><h1 tabindex="-1">Decisions</h1><p>Known by their inputs: the same inputs are the same decision.</p></div><${Loading} of=${load} />
+    ${items?.length === 0 && html`<p class="card empty">Nothing was decided yet.</p>`}
+    ${items?.length > 0 && html`<div class="tbl"><table class="rowlist"><thead><tr><th scope="col">Decision</th><th scope="col">Package</th><th scope="col">Catalog</th><th scope="col">Engine</th><th scope="col">First made</th></tr></thead><tbody>${items.map((one) => html`
+      <tr key=${one.id}><td><a class="l" href=${link("decisions", one.id)}><${Id} of=${one.id} short=${true} /></a></td><td data-k="Package"><${Id} of=${one.packageDigest} short=${true} /></td><td data-k="Catalog"><${Id} of=${one.catalogDigest} short=${true} /></td><td data-k="Engine">${one.engineRevision}</td><td data-k="First made"><${When} at=${one.createdAt} /></td></tr>`)}</tbody></table></div>`}`;
+}
+
+const verdict = (data) => data.result.aggregate.status;
+
+function Rule({data}) {
+  const {rule} = data;
+  if (!rule) return null;
+  const where = rule.row ? `row ${rule.row}` : "a subtask's rule";
+  return html`<section class=${`state t-${{blocked: "red", warning: "slate", allowed: "green"}[verdict(data)]}`}><div class="hd"><${StatusSign} status=${verdict(data)} /><h2 tabindex="-1">${verdict(data) === "blocked" ? "Blocked" : verdict(data) === "warning" ? "Goes ahead with a warning" : "Allowed"} by ${where}</h2></div>
+    <p><${Words} of=${rule.when} />: <${Words} of=${rule.because} /></p></section>`;
+}
+
+function Trace({trace}) {
+  const [open, setOpen] = useState(false);
+  const before = trace.filter((step) => !step.met);
+  return html`${before.length > 0 && html`<div class="rule-row"><button class="ta" aria-expanded=${open} onClick=${() => setOpen(!open)}>${before.length === 1 ? "row" : "rows"} ${before[0].row}${before.length > 1 ? `–${before.at(-1).row}` : ""} didn’t apply (${open ? "hide" : "show"})</button></div>`}
+    ${trace.filter((step) => step.met || open).map((step) => html`<div key=${step.row} class=${step.met ? "rule-row met" : "rule-row"}><code>${step.row}</code><span>${step.met ? "Yes: " : "No: "}<${Words} of=${step.because} /></span></div>`)}`;
+}
+
+function CapabilityRow({one, status}) {
+  return html`<tr><td data-k="as written"><${Id} of=${one.asWritten} /></td><td data-k="read as"><${Id} of=${one.capability ?? "unsafe text"} />${one.nearest && html` <span class="faint">closest known: <${Id} of=${one.nearest} /></span>`}</td><td data-k="class">${one.class?.replaceAll("_", " ")}</td>
+    <td data-k="rule">${one.rule} <span class="faint"><${Words} of=${one.because} /></span></td><td data-k="covered by">${one.coveredBy ? html`<${Id} of=${one.coveredBy} short=${true} />` : "none"}</td><td data-k="prohibited by">${one.prohibitedBy ? html`<${Text} of=${one.prohibitedBy} />` : ""}</td><td data-k="verdict"><span class="v"><${StatusSign} status=${status} />${status}</span></td></tr>`;
+}
+
+const Capabilities = ({rows, status}) => html`<div class="scroll"><table class="rowlist"><thead><tr>${["as written", "read as", "class", "rule", "covered by", "prohibited by", "verdict"].map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
+  <tbody>${rows.map((one, at) => html`<${CapabilityRow} key=${at} one=${one} status=${status ?? one.status} />`)}</tbody></table></div>`;
+
+function Requirement({one}) {
+  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, for <${Text} of=${one.agent} />, <code>${one.pointer}</code></p></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} status=${one.status} /></section>`;
+}
+
+function Subtasks({rows}) {
+  if (!rows.length) return null;
+  return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: <${Words} of=${one.when} /></span></div>`)}<${Capabilities} rows=${rows} /></section>`;
+}
+
+function InputList({data, other}) {
+  const {inputs} = data;
+  return html`<section class="card"><div class="sec"><h2>Inputs</h2>${other && html`<p>compared with <a href=${link("decisions", other)}><${Id} of=${other} short=${true} /></a></p>`}</div><div class="pad">
+    ${other ? (data.changedInputs.length ? html`<${Inputs} of=${data.changedInputs} />` : html`<p>The same inputs.</p>`) : html`<dl class="kv"><dt>Contract</dt><dd>${inputs.contractVersion}, engine ${inputs.engineRevision}</dd><dt>Catalog</dt><dd><${CopyId} of=${inputs.catalogDigest} /></dd><dt>Package</dt><dd><${CopyId} of=${inputs.packageDigest} /></dd>
+      <dt>Health</dt><dd>${Object.entries(inputs.health).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.observed ? row.status.replaceAll("_", " ") : "not observed"}</p>`)}</dd>
+      <dt>Grants</dt><dd>${Object.entries(inputs.grants).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.phase} <span class="faint">${row.source}</span></p>`)}</dd><dt>Prompt text</dt><dd>${inputs.prompt.length || "none"}</dd></dl>`}</div></section>`;
+}
+
+/** Replay and judge again: what came of it, said in place. */
+function Trials({data}) {
+  const [said, setSaid] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const attempt = (promise, tell) => { setSaid("…"); setProblem(null); promise.then((answer) => setSaid(tell(answer)), (fault) => { setSaid(null); setProblem(fault); }); };
+  const replay = () => attempt(ask("POST", `/v1/decisions/${data.id}/replay`), (answer) => (answer.same ? "Same bytes: replayed with its own catalog, it came out as recorded." : `Another result: ${answer.resultDigest.replayed} in place of ${answer.resultDigest.recorded}.`));
+  const again = () => attempt(job("POST", "/v1/rejudge", {decisionId: data.id}, () => {}), (answer) => (answer.result.counts.changed ? `The catalog of now decides otherwise: ${answer.result.changes.map((one) => `${one.before} becomes ${one.after}`).join(", ")}.` : "The catalog of now decides the same."));
+  return html`<div class="acts plan-acts"><button class="btn lg" onClick=${replay}>Replay</button><button class="btn lg" onClick=${again}>Judge again</button>${said && html`<span role="status">${said}</span>`}</div><${ProblemBox} problem=${problem} />`;
+}
+
+export function Decision({id, query}) {
+  const other = query.with;
+  const load = useResource(`/v1/decisions/${encodeURIComponent(id)}${other ? `?with=${encodeURIComponent(other)}` : ""}`, {live: false});
+  useKeys({Escape: () => history.back()});
+  const data = load.data;
+  if (!data) return html`<h1 tabindex="-1" class="big">Decision <${Id} of=${id} short=${true} /></h1><${Loading} of=${load} />`;
+  return html`<${Crumb} steps=${[["Decisions", "#/decisions"]]} /><div class="title"><h1 class="big" tabindex="-1">Decision <${Id} of=${id} short=${true} /></h1></div><div class="meta"><${CopyId} of=${data.id} /><span>First made <${When} at=${data.createdAt} /></span></div>
+    <${Rule} data=${data} /><${Trials} data=${data} />${data.requirements.map((one) => html`<${Requirement} key=${one.requirementKey} one=${one} />`)}<${Subtasks} rows=${data.subtasks} /><${InputList} data=${data} other=${other} />`;
+}

@@ -1,0 +1,80 @@
+// A project: what may be read in it and until when, how its servers are, every grant there ever was.
+import {openDialog} from "../lib/acting.js";
+import {session} from "../lib/api.js";
+import {html} from "../lib/html.js";
+import {link, useKeys} from "../lib/page.js";
+import {useResource} from "../lib/resource.js";
+import {Age, When} from "../lib/time.js";
+import {ActionButton} from "../parts/actions.js";
+import {Loading} from "../parts/load.js";
+import {Id, Quote, Sign, Text, Words} from "../parts/marks.js";
+import {Ledger, isWell} from "../parts/project_parts.js";
+import {Crumb} from "../parts/story.js";
+
+// ---- All projects.
+
+const NONE = html`<div class="card empty">No project yet. An operator makes one, and a planner sends a plan:
+  <pre>admitctl project set tracker --root /srv/projects/tracker${"\n"}admitctl task submit plan.json</pre></div>`;
+
+export function Projects() {
+  const load = useResource("/v1/projects?limit=500", {every: true});
+  const items = load.data?.items;
+  return html`<div class="head"><h1 tabindex="-1">Projects</h1></div><${Loading} of=${load} />${items?.length === 0 && NONE}
+    ${items?.length > 0 && html`<div class="tbl"><table class="rowlist"><thead><tr><th scope="col">Project</th><th scope="col">Id</th><th scope="col">Folder</th><th scope="col">Decisions</th><th scope="col">Since</th></tr></thead><tbody>${items.map((one) => html`
+      <tr key=${one.id}><td><a class="l" href=${link("projects", one.id)}><${Text} of=${one.name} /></a>${one.archived && " (archived)"}</td><td data-k="Id"><${Id} of=${one.id} /></td>
+      <td data-k="Folder">${one.root ? html`<${Id} of=${one.root} />` : one.rootRevision === "0" ? "none yet" : `revision ${one.rootRevision}`}</td><td data-k="Decisions">${one.decisionRevision}</td><td data-k="Since"><${When} at=${one.createdAt} /></td></tr>`)}</tbody></table></div>`}`;
+}
+
+const has = (...roles) => session.get().roles.some((role) => role === "admin" || roles.includes(role));
+
+/** Actions on a project's own record; the daemon judges each again. */
+const action = (id, label, method, href, body, inputs, role) => ({id, label, method, href, body, inputs, allowed: has(role), roleNeeded: [role]});
+
+function accessActions(project) {
+  const href = `/v1/projects/${encodeURIComponent(project.id)}/grants`;
+  if (project.grant?.decision !== "approved") return [];
+  return [action("narrow", "Narrow…", "POST", href, {decision: "approved", replace: true, capabilities: project.grant.capabilities, expectedRevision: project.decisionRevision, rootRevision: project.rootRevision}, ["reason", "expiresAt"], "approver"),
+    action("remove_access", "Remove…", "POST", href, {decision: "revoked", expectedRevision: project.grant.revision}, ["reason"], "approver")];
+}
+
+function Access({project}) {
+  const {grant} = project;
+  if (!grant) return html`<p class="pad">No standing access: each package asks.</p>`;
+  const open = grant.decision === "approved";
+  return html`<dl class="kv pad"><dt>May be read</dt><dd>${open ? grant.capabilities.map((name) => html`<code key=${name}>${name}</code> `) : "nothing"}</dd>
+    <dt>${open ? "Until" : "Removed"}</dt><dd>${open ? (grant.expiresAt ? html`<${When} at=${grant.expiresAt} />` : "no end") : html`<${When} at=${grant.at} />`}</dd>
+    <dt>By</dt><dd><${Text} of=${grant.actor.principal} />, revision ${grant.revision} <${Quote} of=${grant.reason} /></dd></dl>
+    <div class="acts pad">${accessActions(project).map((one) => html`<${ActionButton} key=${one.id} action=${one} others=${[]} about=${html`Project <${Text} of=${project.id} />`} kind="btn" />`)}</div>`;
+}
+
+const check = (project, mcpId) => action("check_server", "Check now", "POST", `/v1/projects/${encodeURIComponent(project)}/servers/${encodeURIComponent(mcpId)}/check`, {}, [], "operator");
+
+function History({rows}) {
+  if (!rows?.length) return null;
+  return html`<details><summary class="muted">${rows.length} changes before</summary><ul>${rows.map((row, at) => html`<li key=${at}><${When} at=${row.at} /> ${row.status.replaceAll("_", " ")} <${Words} of=${row.error} /></li>`)}</ul></details>`;
+}
+
+function Server({project, row}) {
+  return html`<tr><td><${Sign} name=${isWell(row) ? "ok" : "setup"} tone=${isWell(row) ? "green" : "red"} /></td><td data-k="Server"><${Text} of=${row.mcpId} /></td><td data-k="State">${row.status.replaceAll("_", " ")}${row.error && html`: <${Words} of=${row.error} />`}<${History} rows=${row.history} /></td>
+    <td data-k="Seen"><${Age} since=${row.checkedAt} /> ago, ${row.source}</td><td><${ActionButton} action=${check(project, row.mcpId)} others=${[]} kind="btn" /></td></tr>`;
+}
+
+function Servers({project}) {
+  const {data} = useResource(`/v1/projects/${encodeURIComponent(project.id)}/health`);
+  return html`<section class="card"><div class="sec"><h2>Tool servers</h2></div><table class="rowlist servers"><thead><tr><th><span class="hid">Sign</span></th><th scope="col">Server</th><th scope="col">State</th><th scope="col">Seen</th><th><span class="hid">Action</span></th></tr></thead>
+    <tbody>${(data?.items ?? project.health).map((row) => html`<${Server} key=${row.mcpId} project=${project.id} row=${row} />`)}</tbody></table></section>`;
+}
+
+const setRoot = (project) => action("set_root", project.rootRevision === "0" ? "Set the folder…" : "Change the folder…", "PUT", `/v1/projects/${encodeURIComponent(project.id)}`, {name: project.name}, ["root"], "operator");
+
+export function Project({id}) {
+  const load = useResource(`/v1/projects/${encodeURIComponent(id)}`);
+  useKeys({Escape: () => history.back()});
+  const one = load.data;
+  if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
+  const about = html`Project <${Text} of=${one.id} />`;
+  return html`<${Crumb} steps=${[["Projects", "#/projects"]]} /><div class="title"><h1 class="big" tabindex="-1"><${Text} of=${one.name} /></h1></div>
+    <div class="meta"><span><${Id} of=${one.id} /></span><span>Folder ${one.root ? html`<${Id} of=${one.root} />` : one.rootRevision === "0" ? "none yet" : ""} revision <b>${one.rootRevision}</b> <button class="ta" onClick=${() => openDialog(setRoot(one), [], about)}>${setRoot(one).label}</button></span>
+      <span>Decisions <b>${one.decisionRevision}</b></span><a href=${link("queue", null, {project: one.id})}>What waits here</a></div>
+    <${Loading} of=${load} /><div class="grid2"><section class="card"><div class="sec"><h2>Standing read access</h2></div><${Access} project=${one} /></section><${Servers} project=${one} /></div><${Ledger} project=${one.id} />`;
+}

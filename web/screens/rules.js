@@ -1,0 +1,60 @@
+// What is known: every capability of the catalog, one explained, and what another catalog would change.
+import {useEffect, useState} from "preact/hooks";
+import {ask, get} from "../lib/api.js";
+import {html} from "../lib/html.js";
+import {useResource} from "../lib/resource.js";
+import {link, setQuery} from "../lib/page.js";
+import {Loading, ProblemBox} from "../parts/load.js";
+import {Id, Text, Words} from "../parts/marks.js";
+
+function Explained({name}) {
+  const [found, set] = useState({});
+  useEffect(() => { if (name) get(`/v1/capabilities/${encodeURIComponent(name)}`).then((data) => set({data}), (problem) => set({problem})); }, [name]);
+  if (!name) return null;
+  if (!found.data) return html`<${ProblemBox} problem=${found.problem} />`;
+  const {data} = found;
+  return html`<dl class="kv pad" aria-live="polite"><dt>Read as</dt><dd><${Id} of=${data.capability} /></dd><dt>Class</dt><dd><b>${data.class.replaceAll("_", " ")}</b> by rule ${data.rule}: <${Words} of=${data.because} /></dd><dt>Owner</dt><dd>${data.owner ?? "none"}</dd>
+    ${data.nearest && html`<dt>Closest known</dt><dd><button class="ta" onClick=${() => setQuery({capability: data.nearest})}><${Id} of=${data.nearest} /></button></dd>`}${data.spellings.length > 0 && html`<dt>Spellings</dt><dd>${data.spellings.join(", ")}</dd>`}</dl>`;
+}
+
+function Explain({query}) {
+  const [text, setText] = useState(query.capability ?? "");
+  const submit = (event) => { event.preventDefault(); setQuery({capability: text.trim()}); };
+  return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit}><input aria-label="Capability" placeholder="github.issues.read" value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
+}
+
+function Changes({answer}) {
+  const {counts, changes} = answer.decisions;
+  return html`<div class="pad" role="status"><p><b>${counts.changed} of ${counts.judged} decisions would change.</b> ${counts.notKept ? `${counts.notKept} can't be judged: their documents aren't kept.` : ""}</p>
+    <p class="muted">Capabilities: ${answer.changes.capabilities.added.length} added, ${answer.changes.capabilities.removed.length} removed, ${answer.changes.capabilities.reclassified.length} in another class.</p>
+    <ul>${changes.slice(0, 100).map((one) => html`<li key=${one.decisionId}><a href=${link("decisions", one.decisionId)}><${Id} of=${one.decisionId} short=${true} /></a> ${one.before} → <b>${one.after}</b></li>`)}</ul></div>`;
+}
+
+function Compare() {
+  const [answer, setAnswer] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const read = async (event) => {
+    const file = event.target.files[0];
+    event.target.value = "";
+    if (!file) return;
+    setAnswer(null);
+    setProblem(null);
+    await file.text().then((text) => ask("PUT", "/v1/catalog?dryRun=true", {body: text})).then(setAnswer, setProblem);
+  };
+  return html`<section class="card"><div class="sec"><h2>What would other rules change?</h2><p>Nothing is replaced.</p></div><div class="pad"><label class="btn">Compare a file…<input class="hid" type="file" accept=".json,application/json" onChange=${read} /></label></div><${ProblemBox} problem=${problem} />${answer && html`<${Changes} answer=${answer} />`}</section>`;
+}
+
+const known = (server) => [...server.runtime.capabilities.map((name) => [name, "safe read"]), ...server.safeReadSupplement.map((name) => [name, "safe read, supplement"]), ...server.planningOnly.map((name) => [name, "planning only"]),
+  ...Object.entries(server.aliases).map(([name, to]) => [name, `short for ${to}`])];
+
+function Server({id, server}) {
+  return html`<section class="card"><div class="sec"><h2><${Text} of=${server.displayName} /></h2><p><code>${id}</code> <${Words} of=${server.description} /></p></div><div class="scroll"><table class="rowlist"><thead><tr><th scope="col">Capability</th><th scope="col">Is</th></tr></thead><tbody>
+    ${known(server).map(([name, is]) => html`<tr key=${name}><td><button class="ta" onClick=${() => setQuery({capability: name})}><code>${name}</code></button></td><td data-k="Is">${is}</td></tr>`)}
+    ${Object.entries(server.deferred).map(([resource, list]) => html`<tr key=${resource}><td><code>${id}.${resource}</code></td><td data-k="Is">live, not offered yet: ${list.join(", ")}</td></tr>`)}</tbody></table></div></section>`;
+}
+
+export function Rules({query}) {
+  const load = useResource("/v1/catalog", {live: false});
+  return html`<div class="head"><h1 tabindex="-1">Rules</h1><p>The catalog: what is known, and as what. What isn't listed fails closed.</p></div><div class="grid2"><${Explain} key=${query.capability} query=${query} /><${Compare} /></div><${Loading} of=${load} />
+    ${load.data && Object.entries(load.data.mcps).map(([id, server]) => html`<${Server} key=${id} id=${id} server=${server} />`)}`;
+}
