@@ -190,18 +190,18 @@ static int set_bool(struct reading *reading, bool *has, bool *ret, const char *v
 	return 1;
 }
 
-/* A number, mostly of seconds, from 1 on; 0 as long as the file doesn't say it. */
-static int set_seconds(struct reading *reading, unsigned *ret, unsigned max, const char *name, const char *value)
+/* A number from 1 on; 0 as long as the file doesn't say it. */
+static int set_number(struct reading *reading, unsigned *ret, unsigned max, const char *name, const char *value)
 {
-	unsigned seconds = 0;
+	unsigned number = 0;
 
 	if (*ret != 0)
 		return refuse(reading, "%s is given twice", name);
-	for (const char *digit = value; *digit >= '0' && *digit <= '9' && seconds <= max; digit++)
-		seconds = 10 * seconds + (unsigned)(*digit - '0');
-	if (value[strspn(value, "0123456789")] != '\0' || seconds == 0 || seconds > max)
+	for (const char *digit = value; *digit >= '0' && *digit <= '9' && number <= max; digit++)
+		number = 10 * number + (unsigned)(*digit - '0');
+	if (value[strspn(value, "0123456789")] != '\0' || number == 0 || number > max)
 		return refuse(reading, "%s is a number from 1 to %u", name, max);
-	*ret = seconds;
+	*ret = number;
 	return 1;
 }
 
@@ -216,12 +216,33 @@ static int set_audit(struct reading *reading, const char *name, const char *valu
 	if (strcmp(name, "trust") == 0)
 		return set_words(reading, &audit->trust, value);
 	if (strcmp(name, "every_rows") == 0)
-		return set_seconds(reading, &audit->every_rows, CONFIG_AUDIT_ROWS_MAX, name, value);
+		return set_number(reading, &audit->every_rows, CONFIG_AUDIT_ROWS_MAX, name, value);
 	if (strcmp(name, "every_seconds") == 0)
-		return set_seconds(reading, &audit->every_seconds, CONFIG_AUDIT_SECONDS_MAX, name, value);
+		return set_number(reading, &audit->every_seconds, CONFIG_AUDIT_SECONDS_MAX, name, value);
 	if (strcmp(name, "keep_days") == 0)
-		return set_seconds(reading, &audit->keep_days, CONFIG_AUDIT_DAYS_MAX, name, value);
+		return set_number(reading, &audit->keep_days, CONFIG_AUDIT_DAYS_MAX, name, value);
 	return refuse(reading, "there is no setting %.60s in [audit]", name);
+}
+
+static int set_context(struct reading *reading, const char *name, const char *value)
+{
+	struct config_context *context = &reading->config->context;
+	const struct {
+		const char *name;
+		unsigned *ret;
+		unsigned max;
+	} settings[] = {
+		{"files", &context->files, CONFIG_CONTEXT_FILES_MAX},
+		{"bytes", &context->bytes, CONFIG_CONTEXT_BYTES_MAX},
+		{"file_bytes", &context->file_bytes, CONFIG_CONTEXT_FILE_BYTES_MAX},
+		{"depth", &context->depth, CONFIG_CONTEXT_DEPTH_MAX},
+		{"entries", &context->entries, CONFIG_CONTEXT_ENTRIES_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (strcmp(name, settings[i].name) == 0)
+			return set_number(reading, settings[i].ret, settings[i].max, name, value);
+	return refuse(reading, "there is no setting %.60s in [context]", name);
 }
 
 static int set_text(struct reading *reading, char **ret, const char *name, const char *value)
@@ -296,6 +317,8 @@ static int set(void *user, const char *section, const char *name, const char *va
 	(void)snprintf(key, sizeof(key), "%.30s.%.30s", section, name);
 	if (strcmp(section, "audit") == 0)
 		return set_audit(reading, name, value);
+	if (strcmp(section, "context") == 0)
+		return set_context(reading, name, value);
 	if (strcmp(section, "webhooks") == 0)
 		return set_webhooks(reading, name, value);
 	if (strcmp(key, "server.listen") == 0)
@@ -317,13 +340,13 @@ static int set(void *user, const char *section, const char *name, const char *va
 	if (strcmp(key, "secrets.key_file") == 0)
 		return set_path(reading, &reading->config->key_file, "key_file", value);
 	if (strcmp(key, "runs.lease_seconds") == 0)
-		return set_seconds(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
+		return set_number(reading, &reading->config->lease_seconds, CONFIG_LEASE_MAX, name, value);
 	if (strcmp(key, "health.max_age_seconds") == 0)
-		return set_seconds(reading, &reading->config->health_age_seconds, CONFIG_HEALTH_AGE_MAX, name, value);
+		return set_number(reading, &reading->config->health_age_seconds, CONFIG_HEALTH_AGE_MAX, name, value);
 	if (strcmp(key, "limits.requests_per_minute") == 0)
-		return set_seconds(reading, &reading->config->token_minute, CONFIG_REQUESTS_MAX, name, value);
+		return set_number(reading, &reading->config->token_minute, CONFIG_REQUESTS_MAX, name, value);
 	if (strcmp(key, "events.beat") == 0)
-		return set_seconds(reading, &reading->config->beat_seconds, CONFIG_BEAT_MAX, name, value);
+		return set_number(reading, &reading->config->beat_seconds, CONFIG_BEAT_MAX, name, value);
 	if (section[0] == '\0')
 		return refuse(reading, "%.60s stands before any [section]", name);
 	return refuse(reading, "there is no setting %.60s in [%.60s]", name, section);

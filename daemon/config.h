@@ -8,6 +8,7 @@
  *	[servers]  commands = /usr/bin/node /opt/tools/server      allow_private = no
  *	[secrets]  key_file = /etc/admitd/secrets.key
  *	[runs]     lease_seconds = 60
+ *	[context]  files = 50      bytes = 163840      file_bytes = 24576      depth = 6      entries = 5000
  *	[health]   max_age_seconds = 30     (1 to 300)
  *	[limits]   requests_per_minute = 600000      (of one token)
  *	[events]   beat = 15                (seconds, 1 to 300)
@@ -35,6 +36,11 @@ enum {
 	CONFIG_LEASE_MAX = 3600,
 	CONFIG_REQUESTS_MAX = 60 * 1000 * 1000,
 	CONFIG_HEALTH_AGE_MAX = 300,
+	CONFIG_CONTEXT_FILES_MAX = 5000,
+	CONFIG_CONTEXT_BYTES_MAX = 16 * 1024 * 1024,
+	CONFIG_CONTEXT_FILE_BYTES_MAX = 1024 * 1024,
+	CONFIG_CONTEXT_DEPTH_MAX = 64,
+	CONFIG_CONTEXT_ENTRIES_MAX = 200000,
 	CONFIG_AUDIT_ROWS_MAX = 100000,
 	CONFIG_AUDIT_SECONDS_MAX = 86400,
 	CONFIG_AUDIT_DAYS_MAX = 36500,
@@ -54,6 +60,15 @@ struct config_audit {
 	unsigned every_rows;
 	unsigned every_seconds;
 	unsigned keep_days;
+};
+
+/* How much of a project one context packet takes (chapter 5.2); 0: the usual. */
+struct config_context {
+	unsigned files;
+	unsigned bytes;
+	unsigned file_bytes;
+	unsigned depth;
+	unsigned entries;
 };
 
 /* Who is told of events. */
@@ -79,6 +94,7 @@ struct config {
 	unsigned health_age_seconds; /* 0: the usual */
 	unsigned beat_seconds;       /* 0: the usual */
 	unsigned token_minute;       /* requests of one token a minute; 0: the usual */
+	struct config_context context;
 	struct config_audit audit;
 	struct config_webhooks webhooks;
 };

@@ -223,6 +223,20 @@ static bool is_loopback(const char *address)
 	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
+static void set_limit(unsigned set, int64_t usual, int64_t *ret)
+{
+	*ret = set != 0 ? (int64_t)set : usual;
+}
+
+static void set_packet_limits(const struct config_context *set, struct packet_limits *ret)
+{
+	set_limit(set->files, PACKET_FILES_USUAL, &ret->files);
+	set_limit(set->bytes, PACKET_BYTES_USUAL, &ret->bytes);
+	set_limit(set->file_bytes, PACKET_FILE_BYTES_USUAL, &ret->file_bytes);
+	set_limit(set->depth, PACKET_DEPTH_USUAL, &ret->depth);
+	set_limit(set->entries, PACKET_ENTRIES_USUAL, &ret->entries);
+}
+
 static int start_server(struct admitd *admitd)
 {
 	const struct config *set = &admitd->config;
@@ -241,6 +255,7 @@ static int start_server(struct admitd *admitd)
 
 	idempotency_init(&admitd->api.idempotency);
 	admitd->api.lifecycle = admitd->lifecycle;
+	set_packet_limits(&admitd->config.context, &admitd->api.packet_limits);
 	admitd->api.version = PACKAGE_VERSION;
 	admitd->api.prober = admitd->confine.prober;
 	admitd->api.sandbox = &admitd->confine.sandbox;

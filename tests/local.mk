@@ -310,6 +310,8 @@ TESTS += %D%/http/test_recovery.py %D%/http/test_events.py
 EXTRA_DIST += %D%/http/test_recovery.py %D%/http/test_events.py
 TESTS += %D%/http/test_moves.py %D%/http/test_runs.py
 EXTRA_DIST += %D%/http/test_moves.py %D%/http/test_runs.py
+TESTS += %D%/http/test_context.py
+EXTRA_DIST += %D%/http/test_context.py
 TESTS += %D%/http/test_metrics.py %D%/cli/test_watch.py
 EXTRA_DIST += %D%/http/test_metrics.py %D%/cli/test_watch.py
 # ---- end of the daemon itself

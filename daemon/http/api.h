@@ -21,6 +21,7 @@
 #include "daemon/jobs.h"
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
+#include "reader/packet.h"
 
 struct daemon_tools;
 struct prober_client;
@@ -33,6 +34,7 @@ struct api {
 	struct idempotency idempotency;
 	struct handoff_wait waits;
 	struct jobs *jobs; /* for long work */
+	struct packet_limits packet_limits;
 	_Atomic(struct audit_keeper *) audit;
 	struct events events;
 	struct webhooks webhooks;

@@ -56,6 +56,11 @@ static void finish(struct api_call *call, int result)
 	http_reply_release(&reply);
 }
 
+void api_call_end(struct api_call *call, int result)
+{
+	finish(call, result);
+}
+
 static void resume(struct handoff_waiter *waiter, bool is_over)
 {
 	struct api_call *call = (struct api_call *)((char *)waiter - offsetof(struct api_call, waiter));
@@ -257,6 +262,8 @@ static const char *detail_of(int result)
 	case LIFECYCLE_ROOT_NOT_ALLOWED:
 		return "a root is a directory that the daemon can open, beneath [roots] allow and apart from its state "
 		       "folder";
+	case LIFECYCLE_GRANT_WITHDRAWN:
+		return "a grant of this run no longer stands, or it was given no context";
 	case LIFECYCLE_TASK_EXISTS:
 		return "a task with this id belongs to another project";
 	case LIFECYCLE_PRECONDITION_FAILED:

@@ -59,6 +59,10 @@ int api_call_start(struct api_call *call, int result, struct http_reply *reply) 
 /* Ends a call that was not handed over, after the handler filled *reply or failed. Returns `result`. */
 int api_call_drop(struct api_call *call, int result);
 
+/* Ends a call whose request waits, on any thread, as if the lifecycle had ended it with this result. The call may be gone then. For what does
+ * work of its own between two calls of the lifecycle. */
+void api_call_end(struct api_call *call, int result);
+
 /* A result of the lifecycle that is a refusal, as a problem: with faults, the current record, what is missing. A negative one is
  * 500 and logged. Not for ADMISSION_BLOCKED. */
 void api_call_refuse(struct http_reply *reply, const struct http_request *request, int result,

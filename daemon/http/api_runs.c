@@ -3,6 +3,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/api_list.h"
+#include "daemon/http/api_runs.h"
 #include "daemon/http/condition.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/heartbeat.h"
@@ -69,8 +70,7 @@ static int list_runs(void *ctx, struct http_request *request, struct http_reply 
 	return 0;
 }
 
-/* Whether the request may name this run at all: a run's token knows no other run. False: it is answered. */
-static bool names_run(struct http_request *request, struct str run, struct http_reply *reply)
+bool api_runs_names(struct http_request *request, struct str run, struct http_reply *reply)
 {
 	if (request->token.run.bytes == NULL || str_equal(request->token.run, run))
 		return true;
@@ -106,7 +106,7 @@ static int post_heartbeat(void *ctx, struct http_request *request, struct http_r
 		return API_CALL_ENDED(r);
 	renewing->heartbeat.run = http_request_param(request, "id");
 	renewing->heartbeat.has_run_token = request->token.run.bytes != NULL;
-	if (!names_run(request, renewing->heartbeat.run, reply))
+	if (!api_runs_names(request, renewing->heartbeat.run, reply))
 		return api_call_drop(&renewing->call, 0);
 	json_in_init(&in, &request->arena);
 	json_in_root(&in, request->json, &body);
@@ -157,7 +157,7 @@ static int post_outcome(void *ctx, struct http_request *request, struct http_rep
 		return API_CALL_ENDED(r);
 	ending->outcome.run = http_request_param(request, "id");
 	ending->outcome.has_run_token = request->token.run.bytes != NULL;
-	if (!names_run(request, ending->outcome.run, reply))
+	if (!api_runs_names(request, ending->outcome.run, reply))
 		return api_call_drop(&ending->call, 0);
 	json_in_init(&in, &request->arena);
 	json_in_root(&in, request->json, &body);
@@ -174,6 +174,8 @@ static const struct http_route rows[] = {
 	{HTTP_GET, "/v1/runs/{id}", 0, HTTP_RUN_TOKEN, 0, get_run},
 	{HTTP_POST, "/v1/runs/{id}/heartbeat", AUTH_EXECUTOR, HTTP_OPTIONAL_BODY | HTTP_WRITES | HTTP_RUN_TOKEN, 0,
 		post_heartbeat},
+	{HTTP_POST, "/v1/runs/{id}/context", AUTH_EXECUTOR, HTTP_OPTIONAL_BODY | HTTP_WRITES | HTTP_RUN_TOKEN, 0,
+		api_context_post},
 	{HTTP_POST, "/v1/runs/{id}/outcome", AUTH_EXECUTOR, HTTP_NEEDS_BODY | HTTP_WRITES | HTTP_RUN_TOKEN, 0,
 		post_outcome},
 };

@@ -23,6 +23,7 @@ libapi_la_SOURCES = \
 libapi_la_SOURCES += %D%/condition.c %D%/condition.h
 libapi_la_SOURCES += %D%/api_mcp.c %D%/api_mcp.h %D%/mcp_preview.c
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
+libapi_la_SOURCES += %D%/api_context.c %D%/api_runs.h
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)
 libapi_la_LIBADD = libaudit.la libjobs.la libhttp.la liblifecycle.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)

@@ -90,6 +90,11 @@ void render_run(const struct lifecycle_run *run, const struct lifecycle *lifecyc
 	write_grants(run, out);
 	write_lease(&run->row, lifecycle, out);
 	write_story(&run->row, out);
+	json_out_key(out, "packet");
+	if (run->row.packet_json.bytes != NULL)
+		json_out_raw(out, run->row.packet_json);
+	else
+		json_out_null(out);
 	json_out_end_object(out);
 }
 

@@ -55,6 +55,7 @@ enum lifecycle_result {
 	LIFECYCLE_RUN_ACTIVE,             /* refusal.ids: runs */
 	LIFECYCLE_RUN_ENDED,              /* refusal.status: the outcome the daemon gave it */
 	LIFECYCLE_OUTCOME_CONFLICT,       /* refusal.status: the outcome that was reported */
+	LIFECYCLE_GRANT_WITHDRAWN,        /* a grant that the run names no longer stands */
 	LIFECYCLE_HAS_DEPENDENTS,         /* refusal.ids: packages */
 	LIFECYCLE_NOT_RETRYABLE,          /* refusal.status: the package's */
 	LIFECYCLE_PROJECT_ARCHIVED,       /**/
@@ -65,6 +66,7 @@ enum lifecycle_result {
 	LIFECYCLE_ROOT_MISSING,           /**/
 	LIFECYCLE_ROOT_NOT_ALLOWED,       /* not a directory that opens, or outside what is allowed */
 	LIFECYCLE_QUEUE_FULL,             /**/
+	LIFECYCLE_JOBS_FULL,              /**/
 	LIFECYCLE_NOT_STORED,             /**/
 	LIFECYCLE_SHUTTING_DOWN,          /**/
 	LIFECYCLE_OUTCOME_UNKNOWN,        /**/

@@ -36,6 +36,7 @@ TABLE = (
     ("POST", "/v1/tasks/{task}/rejection", 7, ("approver",)), ("POST", "/v1/tasks/{task}/changes", 7, ("approver", "operator")),
     ("POST", "/v1/tasks/{task}/cancellation", 7, ("operator",)), ("POST", "/v1/packages/{package}/cancellation", 7, ("operator",)),
     ("POST", "/v1/packages/{package}/retry", 7, ("operator",)), ("POST", "/v1/packages/{package}/rework", 7, ("executor", "operator")),
+    ("POST", "/v1/runs/{run}/context", 7, ("executor",)),
     ("POST", "/v1/runs/{run}/heartbeat", 7, ("executor",)), ("POST", "/v1/projects/{project}/archive", 7, ("admin",)),
     ("POST", "/v1/projects/{project}/unarchive", 7, ("admin",)),
     ("GET", "/v1/audit", None, ("auditor",)), ("GET", "/v1/audit/verify", None, ("auditor",)), ("POST", "/v1/backup", None, ("admin",)),
@@ -130,7 +131,7 @@ def what_is_unknown_and_what_is_out_of_scope_look_the_same(daemon):
                             ("POST", "/v1/tasks/{task}/rejection"), ("POST", "/v1/tasks/{task}/changes"),
                             ("POST", "/v1/tasks/{task}/cancellation"), ("POST", "/v1/packages/{package}/cancellation"),
                             ("POST", "/v1/packages/{package}/retry"), ("POST", "/v1/packages/{package}/rework"),
-                            ("POST", "/v1/runs/{run}/heartbeat"), ("POST", "/v1/projects/{project}/archive"),
+                            ("POST", "/v1/runs/{run}/heartbeat"), ("POST", "/v1/runs/{run}/context"), ("POST", "/v1/projects/{project}/archive"),
                             ("POST", "/v1/projects/{project}/unarchive")):
         body = bodies.get(pattern.rsplit("/", 1)[1]) if method != "GET" else None
         seen = []

@@ -23,7 +23,7 @@ WRITING = {"415"}
 # Codes that belong to no operation: their addresses, or their methods, are none of ours.
 OF_NO_OPERATION = {"method_not_allowed", "not_implemented"}
 # Codes of routes that are to come.
-NOT_YET = {"grant_withdrawn"}
+NOT_YET = set()
 
 
 def read_text(*path):

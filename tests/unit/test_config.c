@@ -58,7 +58,9 @@ static void every_setting_is_read(void **state)
 		"; a comment\n[server]\nlisten = [::1]:0\nhosts = a.example, b.example:443\nhosts = c.example\n"
 		"[store]\nstate = /srv/a b\n[roots]\nallow = /srv/one\nallow = /srv/two\n"
 		"[approval]\nallow_self = yes\n[preview]\ndurable = true\n[events]\nbeat = 30\n[runs]\nlease_seconds = "
-		"3600\n[health]\nmax_age_seconds = 300\n";
+		"3600\n[health]\nmax_age_seconds = 300\n[context]\nfiles = 1\nbytes = 2\nfile_bytes = 3\ndepth = "
+		"4\nentries = "
+		"5\n";
 	struct config *config = *state;
 	struct config_fault fault;
 
@@ -74,6 +76,11 @@ static void every_setting_is_read(void **state)
 	assert_int_equal(config->beat_seconds, 30);
 	assert_int_equal(config->lease_seconds, 3600);
 	assert_int_equal(config->health_age_seconds, 300);
+	assert_int_equal(config->context.files, 1);
+	assert_int_equal(config->context.bytes, 2);
+	assert_int_equal(config->context.file_bytes, 3);
+	assert_int_equal(config->context.depth, 4);
+	assert_int_equal(config->context.entries, 5);
 }
 
 static void what_is_not_known_is_refused_with_its_line(void **state)
@@ -99,6 +106,8 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[runs]\nlease_seconds = 99999999999999999999\n", 2, "1 to 3600");
 	refuses(*state, "[runs]\nlease_seconds = 1.5\n", 2, "1 to 3600");
 	refuses(*state, "[runs]\nlease_seconds =\n", 2, "1 to 3600");
+	refuses(*state, "[context]\nfiles = 5001\n", 2, "1 to 5000");
+	refuses(*state, "[context]\nfile = 1\n", 2, "no setting file in [context]");
 	refuses(*state, "[health]\nmax_age_seconds = 0\n", 2, "1 to 300");
 	refuses(*state, "[health]\nmax_age_seconds = 301\n", 2, "1 to 300");
 }
