@@ -8,13 +8,18 @@
 #include "cli/commands.h"
 #include "cli/mcp_daemon.h"
 #include "confine/confine.h"
+#include "mcp/bundles.h"
 #include "mcp/mcp.h"
 #include "mcp/reading.h"
 #include "mcp/stdio.h"
 #include "mcp/windows.h"
 #include "policy/cleanup.h"
 
-enum { ANSWER_MAX = TOOLS_ANSWER_BYTES, TOOLS_MAX = MCP_READING_TOOLS + MCP_WINDOWS };
+enum {
+	ANSWER_MAX = TOOLS_ANSWER_BYTES,
+	ROOTS_MAX = 16,
+	TOOLS_MAX = MCP_READING_TOOLS + BUNDLE_TOOLS + MCP_WINDOWS,
+};
 
 static const char instructions[] = "Reads what this agent was granted, and what it is waiting for. Nothing here "
 				   "changes anything: files are read below one root, "
@@ -24,10 +29,13 @@ static const char instructions[] = "Reads what this agent was granted, and what 
 
 /* What the tools are given. */
 struct serving {
-	struct contained_root root; /* of path_inventory and repo_search */
+	struct contained_root roots[ROOTS_MAX]; /* the first is that of path_inventory and repo_search */
+	size_t root_count;
+	struct bundle_service bundles; /* below all of them */
 	unsigned rights;
 	struct mcp_daemon daemon;
 	struct mcp_tool reading[MCP_READING_TOOLS];
+	struct mcp_tool asking[BUNDLE_TOOLS];
 	struct mcp_tool windows[MCP_WINDOWS];
 	const struct mcp_tool *tools[TOOLS_MAX];
 	size_t tool_count;
@@ -35,7 +43,8 @@ struct serving {
 
 static void serving_release(struct serving *serving)
 {
-	contained_root_close(&serving->root);
+	for (size_t i = 0; i < serving->root_count; i++)
+		contained_root_close(&serving->roots[i]);
 	mcp_daemon_close(&serving->daemon);
 }
 
@@ -51,32 +60,63 @@ static int run_reading(const struct mcp_tool_call *call, struct buf *ret_answer,
 {
 	const struct serving *serving = call->context;
 
-	return mcp_reading_run(call, &serving->root, serving->rights, ret_answer, ret_refusal);
+	return mcp_reading_run(call, &serving->roots[0], serving->rights, ret_answer, ret_refusal);
 }
 
-/* --root; else what the agent's client calls the project; else where it was started. */
-static const char *find_root(const struct cli *cli)
+static int run_bundles(const struct mcp_tool_call *call, struct buf *ret_answer, struct mcp_refusal *ret_refusal)
 {
-	size_t at = 0;
-	const char *root = args_next(&cli->args, "root", &at);
+	const struct serving *serving = call->context;
 
-	if (root == NULL)
-		root = getenv("CLAUDE_PROJECT_DIR");
-	return root != NULL ? root : ".";
+	return mcp_bundles_run(call, &serving->bundles, ret_answer, ret_refusal);
 }
 
-static int open_root(struct cli *cli, struct serving *serving)
+static int open_root(struct cli *cli, struct serving *serving, const char *path)
 {
-	const char *path = find_root(cli);
 	int r;
 
 	if (path[0] == '\0')
-		return cli_say_usage(cli, "the root is the empty text");
-	r = contained_root_open(&serving->root, path);
+		return cli_say_usage(cli, "a root is the empty text");
+	if (serving->root_count == ROOTS_MAX)
+		return cli_say_usage(cli, "there are more than 16 roots");
+	r = contained_root_open(&serving->roots[serving->root_count], path);
 	if (r != 0)
 		return cli_say_error(path, r);
-	add_tools(serving, serving->reading, mcp_reading_fill(serving->reading, serving->rights, run_reading));
+	serving->root_count++;
 	return 0;
+}
+
+/* --bundle or --root; else what the agent's client calls the project; else where it was started. */
+static int open_roots(struct cli *cli, struct serving *serving)
+{
+	const char *bundle = args_text(&cli->args, "bundle");
+	const char *project = getenv("CLAUDE_PROJECT_DIR");
+	const char *root;
+	size_t at = 0;
+	int r = 0;
+
+	if (bundle != NULL && args_has(&cli->args, "root"))
+		return cli_say_usage(cli, "--bundle or --root, one of them");
+	if (bundle != NULL)
+		return open_root(cli, serving, bundle);
+	while (r == 0 && (root = args_next(&cli->args, "root", &at)) != NULL)
+		r = open_root(cli, serving, root);
+	if (r == 0 && serving->root_count == 0)
+		r = open_root(cli, serving, project != NULL ? project : ".");
+	return r;
+}
+
+/* A bundle is served alone: what else lies in its folder is nobody's business. */
+static void add_reading(struct cli *cli, struct serving *serving)
+{
+	bool is_bundle = args_has(&cli->args, "bundle");
+
+	serving->bundles.place = (struct bundle_place){serving->roots, serving->root_count, is_bundle};
+	if (!is_bundle)
+		add_tools(serving, serving->reading, mcp_reading_fill(serving->reading, serving->rights, run_reading));
+	if ((serving->rights & MCP_MAY_READ) == 0)
+		return;
+	mcp_bundles_fill(serving->asking, is_bundle, run_bundles);
+	add_tools(serving, serving->asking, BUNDLE_TOOLS);
 }
 
 /* What --only names; all of it without. */
@@ -130,13 +170,17 @@ static void open_windows(struct cli *cli, struct serving *serving)
 
 /* ---- what is given up */
 
-/* The very directory that was opened, whatever has its name now. */
-static int allow_root(struct confine_paths *paths, const struct contained_root *root)
+/* The very directories that were opened, whatever has their names now. */
+static int allow_roots(struct confine_paths *paths, const struct serving *serving)
 {
 	char path[64];
+	int r = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", root->fd);
-	return root->given.bytes != NULL ? confine_paths_allow(paths, path, CONFINE_READ) : 0;
+	for (size_t i = 0; r == 0 && i < serving->root_count; i++) {
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", serving->roots[i].fd);
+		r = confine_paths_allow(paths, path, CONFINE_READ);
+	}
+	return r;
 }
 
 static int confine_files(const struct serving *serving)
@@ -145,7 +189,7 @@ static int confine_files(const struct serving *serving)
 	int r = confine_paths_open(&paths, false);
 
 	if (r == 0)
-		r = allow_root(&paths, &serving->root);
+		r = allow_roots(&paths, serving);
 	return r != 0 ? r : confine_paths_enforce(&paths);
 }
 
@@ -199,15 +243,19 @@ static int run(struct cli *cli)
 	/* A client that went away is an answer of write(), not the end of the process. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (r == 0)
-		r = open_root(cli, &serving);
+		r = open_roots(cli, &serving);
 	if (r != 0)
 		return r;
+	add_reading(cli, &serving);
 	open_windows(cli, &serving);
 	return serve(&serving);
 }
 
 static const struct args_option options[] = {
-	{"root", 0, ARGS_LIST, "DIR", "what is read; else CLAUDE_PROJECT_DIR, else the working directory"},
+	{"root", 0, ARGS_LIST, "DIR",
+		"what is read; else CLAUDE_PROJECT_DIR, else the working directory. Repeat it: bundles are found below "
+		"all"},
+	{"bundle", 0, ARGS_TEXT, "DIR", "serve this knowledge bundle and nothing else"},
 	{"only", 0, ARGS_LIST, "CAPABILITY",
 		"just the tools of this one: filesystem.project.list, .search or .read; repeat it"},
 	{"daemon", 0, ARGS_FLAG, NULL,
@@ -217,7 +265,7 @@ static const struct args_option options[] = {
 
 const struct cli_command cmd_mcp = {
 	.name = "mcp",
-	.synopsis = "[--root DIR] [--only CAPABILITY...] [--daemon]",
+	.synopsis = "[--root DIR... | --bundle DIR] [--only CAPABILITY...] [--daemon]",
 	.summary = "Serve an agent the reading tools over standard input and output (MCP)",
 	.text = "Speaks the Model Context Protocol, of both its eras, one JSON object a line. Every tool only reads: "
 		"path_inventory\n"
@@ -228,6 +276,7 @@ const struct cli_command cmd_mcp = {
 		"connect: what it shows of the daemon comes over a connection that is made before.",
 	.examples = "admitctl mcp --root /srv/projects/tracker\n"
 		    "admitctl mcp --root . --only filesystem.project.list --only filesystem.project.search\n"
+		    "admitctl mcp --bundle docs/knowledge\n"
 		    "admitctl mcp --root . --daemon --token-file planner.token",
 	.options = options,
 	.run = run,

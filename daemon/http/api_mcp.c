@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/http/mcp_project.h"
 #include "mcp/windows.h"
 #include "policy/cleanup.h"
 #include "policy/json_parse.h"
 #include "policy/text.h"
 
-enum { QUERY_MAX = 8, NUMBER_DIGITS = 24 };
+enum { QUERY_MAX = 8, TOOLS_MAX = MCP_WINDOWS + MCP_PROJECT_TOOLS };
 
 static const char instructions[] = "Shows what agent work waits for in admitd, and what would become of a plan. "
 				   "Nothing here approves, grants or changes anything: a "
@@ -35,7 +36,8 @@ static const struct window windows[] = {
 struct daemon_tools {
 	struct mcp_front front;
 	struct mcp_tool windows[MCP_WINDOWS];
-	const struct mcp_tool *tools[MCP_WINDOWS];
+	struct mcp_project project;
+	const struct mcp_tool *tools[TOOLS_MAX];
 };
 
 static const struct window *find_window(const struct mcp_tool_call *call)
@@ -179,25 +181,38 @@ static int run_window(const struct mcp_tool_call *call, struct buf *ret_answer, 
 
 /* ---- start and end */
 
+static void add_tools(
+	struct daemon_tools *daemon, struct mcp_config *config, const struct mcp_tool *tools, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		daemon->tools[config->tool_count++] = &tools[i];
+}
+
 int api_mcp_start(struct api *api)
 {
 	struct daemon_tools *daemon = calloc(1, sizeof(*daemon));
 	struct mcp_config config = {.version = api->version, .instructions = instructions, .is_for_all = true};
+	int r;
 
 	if (daemon == NULL)
 		return -ENOMEM;
-	mcp_windows_fill(daemon->windows, run_window);
-	for (size_t i = 0; i < MCP_WINDOWS; i++)
-		daemon->tools[config.tool_count++] = &daemon->windows[i];
-	config.tools = daemon->tools;
 	api->mcp = daemon;
+	r = mcp_project_init(&daemon->project);
+	if (r != 0)
+		return r;
+	mcp_windows_fill(daemon->windows, run_window);
+	add_tools(daemon, &config, daemon->windows, MCP_WINDOWS);
+	add_tools(daemon, &config, daemon->project.tools, MCP_PROJECT_TOOLS);
+	config.tools = daemon->tools;
 	return mcp_front_init(&daemon->front, &config, api->jobs);
 }
 
 void api_mcp_stop(struct api *api)
 {
-	if (api->mcp != NULL)
-		mcp_front_release(&api->mcp->front);
+	if (api->mcp == NULL)
+		return;
+	mcp_front_release(&api->mcp->front);
+	mcp_project_release(&api->mcp->project);
 	free(api->mcp);
 	api->mcp = NULL;
 }

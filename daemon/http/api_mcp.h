@@ -1,8 +1,8 @@
-/* api_mcp.h - the MCP tools of the daemon: its read-only windows (chapter 5.5).
+/* api_mcp.h - the MCP tools of the daemon: its read-only windows, and the reading tools on a project's root (chapter 5.5).
  *
  * A window is a GET route asked from within, by the same token: the table names patterns, and they are looked up among the rows of GET
  * alone, so it has no way to say anything that writes. The one exception, preview, has a file of its own (mcp_preview.c) that sees no
- * other operation. tests/mcp/test_readonly.py looks at what these files link.
+ * other operation; mcp_project.c sees the view of a project. tests/mcp/test_readonly.py looks at what these files link.
  */
 #ifndef ADMITD_DAEMON_HTTP_API_MCP_H
 #define ADMITD_DAEMON_HTTP_API_MCP_H

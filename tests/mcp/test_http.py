@@ -282,6 +282,57 @@ def many_calls_at_once_are_all_answered(daemon):
     equal(len(found), 8)
 
 
+# ---- the reading tools, on a project's root
+
+READING = ["path_inventory", "repo_search", "okf_list", "okf_describe", "okf_ask", "okf_fetch"]
+
+
+def write(root, name, text):
+    path = os.path.join(root, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+@scene
+def the_reading_tools_are_on_the_root_of_the_project_they_are_given(daemon):
+    world, other = daemon.world(), daemon.world()
+    write(world.root, "a/b.txt", "needle\n")
+    write(other.root, "secret.txt", "needle in another project\n")
+    write(world.root, "proj/.okf/kb/index.md", "# Base\n\n* [Things](things.md)\n")
+    write(world.root, "proj/.okf/kb/things.md", "---\ntype: Note\ntitle: Things\n---\nAll about widgets.\n")
+    project = {"project": world.id}
+    tools = {tool["name"]: tool for tool in modern(daemon.planner, "tools/list")["result"]["tools"]}
+    equal(list(tools), WINDOWS + READING)
+    for name in READING:
+        check("project" in tools[name]["inputSchema"]["required"], name)
+    hits = shown(daemon.planner, "repo_search", dict(project, pattern="needle"))["matches"]
+    equal([hit["file"] for hit in hits], ["a/b.txt"])
+    found = shown(daemon.planner, "path_inventory", dict(project, paths=["a/b.txt", "../" + other.id + "/secret.txt"], contents=True))["targets"]
+    equal([target["type"] for target in found], ["file", "unreadable"])
+    equal(found[0]["contents"], "needle\n")
+    bundles = shown(daemon.planner, "okf_list", project)["bundles"]
+    equal([(one["id"], one["concepts"]) for one in bundles], [("kb", 1)])
+    equal(shown(daemon.planner, "okf_ask", dict(project, question="widgets"))["hits"][0]["concept_id"], "things")
+    check("widgets" in json.dumps(shown(daemon.planner, "okf_fetch", dict(project, bundle_id="kb", concept_id="things"))), "the text")
+    is_refused(call(daemon.planner, "okf_fetch", dict(project, concept_id="things")), "bundle_required")
+    check(world.root not in json.dumps(found) and daemon.folder not in json.dumps(found), "the machine's path")
+
+
+@scene
+def a_project_that_cant_be_read_is_refused_with_its_code(daemon):
+    world, bare, moved = daemon.world(), daemon.world(root=False), daemon.world()
+    os.rename(moved.root, moved.root + ".old")
+    scoped = daemon.client("scoped", "planner", projects=[world.id])
+    for client, project, code in ((daemon.planner, "none", "not_found"), (scoped, bare.id, "not_found"), (daemon.planner, bare.id, "root_missing"),
+                                  (daemon.planner, moved.id, "root_missing"), (daemon.planner, "", "argument_invalid")):
+        is_refused(call(client, "okf_list", {"project": project}), code)
+    os.mkdir(moved.root)
+    is_refused(call(daemon.planner, "repo_search", {"project": moved.id, "pattern": "x"}), "root_changed")
+    for arguments in ({}, {"project": 7}, {"project": world.id, "bogus": 1}):
+        is_error(call(daemon.planner, "okf_list", arguments), -32602, 1)
+
+
 # ---- the same windows over standard input and output
 
 def stdio(daemon, client, *options):

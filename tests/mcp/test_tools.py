@@ -106,6 +106,64 @@ def under_only_no_window_is_listed():
         equal(server.errors(), "")
 
 
+# ---- knowledge bundles (O01 to O08, as far as they are about the protocol)
+
+OKF = ["okf_list", "okf_describe", "okf_ask", "okf_fetch"]
+
+
+def bundle(parent, name, *concepts):
+    """A bundle with a concept for each word, which is also its text."""
+    os.makedirs(os.path.join(parent, name))
+    with open(os.path.join(parent, name, "index.md"), "w", encoding="utf-8") as file:
+        file.write("# %s\n\n" % name + "".join("* [%s](%s.md)\n" % (word, word) for word in concepts))
+    for word in concepts:
+        with open(os.path.join(parent, name, word + ".md"), "w", encoding="utf-8") as file:
+            file.write("---\ntype: Note\ntitle: %s\n---\nAll about %s.\n" % (word, word))
+
+
+@test
+def one_bundle_is_served_alone_and_without_its_id():
+    with folder() as here:
+        bundle(here, "kb", "widgets", "gadgets")
+        with Stdio("--bundle", os.path.join(here, "kb")) as server:
+            tools = server.ask("tools/list", modern=True)["tools"]
+            equal([tool["name"] for tool in tools], OKF)
+            for tool in tools:
+                check("bundle_id" not in tool["inputSchema"]["properties"], tool["name"])
+            equal(shown(server, "okf_list", {})["bundles"][0]["concepts"], 2)
+            check("All about widgets." in json.dumps(shown(server, "okf_fetch", {"concept_id": "widgets"})), "the text")
+            equal(shown(server, "okf_ask", {"question": "gadgets"})["hits"][0]["concept_id"], "gadgets")
+            is_error(server.call("okf_describe", {"bundle_id": "kb"}, modern=True), -32602, server.number)
+            is_refused(server.call("okf_fetch", {"concept_id": "none"}, modern=True), "concept_unknown")
+
+
+@test
+def below_roots_bundles_are_found_and_named_by_their_ids():
+    with folder() as here, folder() as there:
+        bundle(here, "one", "widgets")
+        bundle(there, "two", "gadgets")
+        with Stdio("--root", here, "--root", there) as server:
+            equal([name for name in names(server) if name in OKF], OKF)
+            equal([one["id"] for one in shown(server, "okf_list", {})["bundles"]], ["one", "two"])
+            check("All about gadgets." in json.dumps(shown(server, "okf_fetch", {"bundle_id": "two", "concept_id": "gadgets"})), "the text")
+            is_refused(server.call("okf_fetch", {"concept_id": "gadgets"}, modern=True), "bundle_required")
+            message = is_refused(server.call("okf_fetch", {"bundle_id": "none", "concept_id": "gadgets"}, modern=True), "bundle_unknown")
+            check(here not in message and there not in message, message)
+            # Nothing is remembered: the sandbox lets what is new be read.
+            bundle(here, "three", "doodads")
+            equal([one["id"] for one in shown(server, "okf_list", {})["bundles"]], ["one", "three", "two"])
+
+
+@test
+def bundles_take_the_right_to_read():
+    for capability, wanted in ((LIST, []), (SEARCH, []), (READ, OKF)):
+        with Stdio("--only", capability) as server:
+            equal([name for name in names(server) if name in OKF], wanted, capability)
+    for options in (["--bundle", "."], ["--bundle", ".", "--root", "."]):
+        done = subprocess.run([admitctl(), "mcp"] + options, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        equal(done.returncode, 2 if "--root" in options else 0, "%r" % options)
+
+
 # ---- types, values and answers
 
 @test
