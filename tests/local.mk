@@ -361,4 +361,34 @@ test_confine_reading_SOURCES = tests/unit/test_confine_reading.c
 test_confine_reading_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_confine_reading_LDADD = libconfine.la libpolicy.la $(CMOCKA_LIBS)
 endif
+if HAVE_CMOCKA
+check_PROGRAMS += test_mcp
+TESTS += test_mcp
+test_mcp_SOURCES = tests/unit/test_mcp.c
+test_mcp_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_mcp_LDADD = libmcp.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
+endif
+check_PROGRAMS += fuzz_mcp
+fuzz_mcp_SOURCES = tests/fuzz/fuzz_mcp.c
+fuzz_mcp_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_mcp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_mcp_LDADD = libmcp.la libpolicy.la $(JANSSON_LIBS)
+if !FUZZING
+fuzz_mcp_SOURCES += tests/fuzz/fuzz_replay.c
+endif
+
+# The official clients and the conformance suite: their modules come from npm once a build, before any test runs. Where they are
+# missing the test fails and says so.
+check_PROGRAMS += mcp_fixture_server
+mcp_fixture_server_SOURCES = tests/mcp/fixture_server.c
+mcp_fixture_server_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+mcp_fixture_server_LDADD = libhttp.la libmcp.la libjobs.la libpolicy.la
+TESTS += tests/mcp/test_clients.py
+EXTRA_DIST += tests/mcp/test_clients.py tests/mcp/clients.mjs tests/mcp/npm/package.json tests/mcp/npm/package-lock.json
+check_DATA += tests/mcp/npm/installed
+tests/mcp/npm/installed: tests/mcp/npm/package-lock.json
+	$(AM_V_GEN)$(MKDIR_P) tests/mcp/npm && \
+	{ cmp -s $(srcdir)/tests/mcp/npm/package.json tests/mcp/npm/package.json || cp -f $(srcdir)/tests/mcp/npm/package*.json tests/mcp/npm/; } && \
+	{ $(NPM) ci --prefix tests/mcp/npm --prefer-offline --ignore-scripts --no-audit --no-fund >tests/mcp/npm/installed.log 2>&1 && echo done >$@ || \
+	  echo "npm could not install what tests/mcp/test_clients.py needs: tests/mcp/npm/installed.log says why" >&2; }
 # ---- end of tests/mcp

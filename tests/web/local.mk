@@ -4,12 +4,14 @@ web_test_parts = %D%/story.py %D%/browser.mjs %D%/tap.mjs
 EXTRA_DIST += $(web_tests) $(web_test_parts) tests/npm/package.json tests/npm/package-lock.json
 if HAVE_BROWSER
 TESTS += $(web_tests)
-check_DATA = tests/npm/installed
+check_DATA += tests/npm/installed
 endif
 tests/npm/installed: tests/npm/package-lock.json
 	$(AM_V_GEN)$(MKDIR_P) tests/npm && cp -f $(srcdir)/tests/npm/package.json $(srcdir)/tests/npm/package-lock.json tests/npm/ 2>/dev/null; \
 	$(NPM) ci --prefix tests/npm --prefer-offline --ignore-scripts --no-audit --no-fund >$@.log 2>&1 && echo done >$@
 clean-local:
+	rm -rf tests/mcp/npm/node_modules tests/mcp/npm/installed tests/mcp/npm/installed.log
 	rm -rf tests/npm/node_modules tests/npm/installed tests/npm/installed.log tests/web/shots
 distclean-local:
+	test $(srcdir) = . || rm -f tests/mcp/npm/package.json tests/mcp/npm/package-lock.json
 	test $(srcdir) = . || rm -f tests/npm/package.json tests/npm/package-lock.json
