@@ -1,5 +1,6 @@
 /* Any bytes as a message of MCP, with and without a session and headers: one JSON object on one line, or silence; twice the same. */
 #include <jansson.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "mcp/mcp.h"
