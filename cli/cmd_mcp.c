@@ -253,8 +253,7 @@ static int run(struct cli *cli)
 
 static const struct args_option options[] = {
 	{"root", 0, ARGS_LIST, "DIR",
-		"what is read; else CLAUDE_PROJECT_DIR, else the working directory. Repeat it: bundles are found below "
-		"all"},
+		"what is read; else CLAUDE_PROJECT_DIR, else where it is started. More of them: for bundles"},
 	{"bundle", 0, ARGS_TEXT, "DIR", "serve this knowledge bundle and nothing else"},
 	{"only", 0, ARGS_LIST, "CAPABILITY",
 		"just the tools of this one: filesystem.project.list, .search or .read; repeat it"},
@@ -267,13 +266,14 @@ const struct cli_command cmd_mcp = {
 	.name = "mcp",
 	.synopsis = "[--root DIR... | --bundle DIR] [--only CAPABILITY...] [--daemon]",
 	.summary = "Serve an agent the reading tools over standard input and output (MCP)",
-	.text = "Speaks the Model Context Protocol, of both its eras, one JSON object a line. Every tool only reads: "
-		"path_inventory\n"
-		"and repo_search below the root, and, when the daemon is named, its windows: recovery_list, "
+	.text = "Speaks the Model Context Protocol, of both its eras, one JSON object a line. Every tool only reads:\n"
+		"path_inventory and repo_search below the first root, okf_list, okf_describe, okf_ask and okf_fetch on "
+		"the\n"
+		"knowledge bundles below all, and, when the daemon is named, its windows: recovery_list, "
 		"admission_preview,\n"
 		"admission_explain, admission_status. After its start the process can neither write to a file, nor "
-		"execute, nor\n"
-		"connect: what it shows of the daemon comes over a connection that is made before.",
+		"execute,\n"
+		"nor connect: what it shows of the daemon comes over a connection that is made before.",
 	.examples = "admitctl mcp --root /srv/projects/tracker\n"
 		    "admitctl mcp --root . --only filesystem.project.list --only filesystem.project.search\n"
 		    "admitctl mcp --bundle docs/knowledge\n"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """MCP over standard input and output: chapter 5.5's sentences and the cases K26 to K31 of 5-cases, message by message. Speaks TAP."""
+import contextlib
 import fcntl
 import json
 import os
@@ -103,9 +104,8 @@ def a_progress_token_doesnt_make_a_request_stateless():
 def a_line_over_four_mib_is_refused_and_nothing_is_read_behind_it():
     for end in (b"\n", b""):
         with Stdio() as server:
-            server.send(b"x" * (4 * MIB + 1) + end)
-            if end:
-                server.send(message("ping"))
+            with contextlib.suppress(BrokenPipeError):     # it may end before the ping is written
+                server.send(b"x" * (4 * MIB + 1) + end + (json.dumps(message("ping")).encode() + b"\n" if end else b""))
             is_error(server.answer(), -32600)
             equal(server.ends(), 1, "its exit status")
 
