@@ -36,6 +36,10 @@ void config_release(struct config *config)
 	config->audit.key_file = NULL;
 	free(config->audit.export_folder);
 	config->audit.export_folder = NULL;
+	while (config->peer_count > 0)
+		free(config->peers[--config->peer_count].words);
+	free(config->socket);
+	config->socket = NULL;
 	free(config->webhooks.url);
 	config->webhooks.url = NULL;
 	free(config->webhooks.key_file);
@@ -255,6 +259,28 @@ static int set_text(struct reading *reading, char **ret, const char *name, const
 	return *ret != NULL;
 }
 
+static int set_peer(struct reading *reading, const char *name, const char *value)
+{
+	enum { DIGITS = 9 };
+	struct config *config = reading->config;
+	struct config_peer peer = {.uid = (unsigned)strtoul(name, NULL, 10)};
+
+	if (name[0] == '\0' || strlen(name) > DIGITS || name[strspn(name, "0123456789")] != '\0')
+		return refuse(reading, "a peer is a uid, a number");
+	for (size_t i = 0; i < config->peer_count; i++)
+		if (config->peers[i].uid == peer.uid)
+			return refuse(reading, "uid %u is given twice", peer.uid);
+	if (config->peer_count == CONFIG_PEERS_MAX)
+		return refuse(reading, "there are more than %d of these", CONFIG_PEERS_MAX);
+	peer.words = strdup(value);
+	if (peer.words == NULL) {
+		reading->error = -ENOMEM;
+		return 0;
+	}
+	config->peers[config->peer_count++] = peer;
+	return 1;
+}
+
 /* As docs/openapi.json lists them. */
 static const char *const event_types[] = {
 	"audit.trimmed",
@@ -319,10 +345,14 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_audit(reading, name, value);
 	if (strcmp(section, "context") == 0)
 		return set_context(reading, name, value);
+	if (strcmp(section, "peers") == 0)
+		return set_peer(reading, name, value);
 	if (strcmp(section, "webhooks") == 0)
 		return set_webhooks(reading, name, value);
 	if (strcmp(key, "server.listen") == 0)
 		return set_listen(reading, value);
+	if (strcmp(key, "server.socket") == 0)
+		return set_path(reading, &reading->config->socket, "socket", value);
 	if (strcmp(key, "server.hosts") == 0)
 		return set_words(reading, &reading->config->hosts, value);
 	if (strcmp(key, "store.state") == 0)

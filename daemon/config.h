@@ -1,6 +1,8 @@
 /* config.h - what the operator set: a file of sections, and the command line over it (chapters 2.3, 2.4, 4.1).
  *
  *	[server]   listen = 127.0.0.1:7333      hosts = admit.example admit.example:443
+ *	           socket = /run/admitd/admitd.sock
+ *	[peers]    1000 = planner executor      (what a uid may at the socket without a token; `read`: nothing but reading)
  *	[store]    state = /var/lib/admitd
  *	[roots]    allow = /srv/projects        (one a line; repeat it)
  *	[approval] allow_self = no
@@ -30,6 +32,7 @@
 
 enum {
 	CONFIG_LIST_MAX = 64,
+	CONFIG_PEERS_MAX = 64,
 	CONFIG_LINE_MAX = 190,
 	CONFIG_FILE_MAX = 64 * 1024,
 	CONFIG_BEAT_MAX = 300,
@@ -78,11 +81,20 @@ struct config_webhooks {
 	char *key_file;            /* owned; signs them */
 };
 
+/* What a uid of this machine may without a token. */
+struct config_peer {
+	unsigned uid;
+	char *words; /* owned; of roles */
+};
+
 struct config {
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
 	bool has_listen; /* the file says it */
 	char *state;     /* owned; NULL: the file doesn't say it */
+	char *socket;    /* owned; of this machine; NULL: none */
+	struct config_peer peers[CONFIG_PEERS_MAX];
+	size_t peer_count;
 	struct config_list hosts;
 	struct config_list roots;
 	struct config_list commands; /* that may be run to check a tool server */

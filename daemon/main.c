@@ -23,6 +23,7 @@
 #include "daemon/main_confine.h"
 #include "daemon/main_doctor.h"
 #include "daemon/main_first.h"
+#include "daemon/main_local.h"
 #include "daemon/main_offline.h"
 #include "daemon/main_restore.h"
 #include "daemon/main_webhooks.h"
@@ -52,6 +53,8 @@ struct admitd {
 	struct main_audit audit;
 	struct audit_key webhooks_key;
 	struct api api;
+	int local_fd; /* until the server takes it */
+	struct auth_peer peers[CONFIG_PEERS_MAX];
 	struct http_server *server;
 	unsigned char key[32];
 	struct main_confine confine;
@@ -250,6 +253,9 @@ static int start_server(struct admitd *admitd)
 		.ctx = &admitd->api,
 		.on_answer = api_note_answer,
 		.limits.token_minute = set->token_minute,
+		.local_fd = admitd->local_fd,
+		.peers = admitd->peers,
+		.peers_count = set->peer_count,
 	};
 	int r = 0;
 
@@ -421,8 +427,10 @@ static void stop(struct admitd *admitd)
 
 static int serve(struct admitd *admitd, const sigset_t *signals)
 {
-	int r = main_confine_enter(&admitd->confine, &admitd->config, admitd->state, admitd->options.port_file);
+	int r = main_local_open(&admitd->config, &admitd->local_fd);
 
+	if (r == 0)
+		r = main_confine_enter(&admitd->confine, &admitd->config, admitd->state, admitd->options.port_file);
 	if (r != 0)
 		return r;
 	r = handoff_wait_start(&admitd->api.waits);
@@ -523,6 +531,8 @@ static int run(struct admitd *admitd, const sigset_t *signals)
 		r = main_audit_load(&admitd->audit, &admitd->config, admitd->state);
 	if (r == 0)
 		r = main_webhooks_load(&admitd->webhooks_key, &admitd->config, admitd->state);
+	if (r == 0)
+		r = main_local_peers(&admitd->config, admitd->peers);
 	if (r == 0)
 		r = read_catalog(admitd);
 	if (r != 0)

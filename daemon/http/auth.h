@@ -41,7 +41,14 @@ struct auth_token {
 	const struct str *projects; /* the only ones it may see, unless all_projects */
 	size_t projects_count;
 	struct str run;     /* present: this is the token of that run and good for nothing else */
+	bool is_peer;       /* a process of this machine without a token: nobody keeps a row of it */
 	int64_t expires_ms; /* 0: no end. The look-up has already refused what is over */
+};
+
+/* What a process of this machine may without a token, by its uid; no roles: reading. */
+struct auth_peer {
+	unsigned uid;
+	unsigned roles;
 };
 
 /* Finds the token with this hash: 0 and *ret, AUTH_ABSENT (also for a revoked or ended one), or -errno.

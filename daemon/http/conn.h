@@ -31,6 +31,8 @@ enum conn_state {
 struct conn {
 	struct conn *next, *prev;
 	int fd;
+	bool is_local; /* by the socket of this machine, from a process of this uid */
+	unsigned uid;
 	char remote[INET6_ADDRSTRLEN];
 	_Atomic(enum conn_state) state;
 	_Atomic uint64_t deadline_ms;

@@ -25,6 +25,7 @@ struct events_watcher {
 	struct http_stream *stream;
 	struct arena arena; /* of what follows */
 	struct str token;
+	bool is_peer;
 	struct str project;
 	struct str projects_json; /* absent: all */
 	const struct str *projects;
@@ -100,6 +101,7 @@ static int new_watcher(struct events *events, const struct events_wish *wish, st
 	watcher->token = arena_str(&watcher->arena, wish->token->id);
 	watcher->project = arena_str(&watcher->arena, wish->project);
 	watcher->expires_ms = wish->token->expires_ms;
+	watcher->is_peer = wish->token->is_peer;
 	watcher->is_lines = wish->is_lines;
 	watcher->is_fresh = true;
 	watcher->sent = wish->after;
@@ -414,6 +416,8 @@ static bool is_allowed(struct events *events, const struct events_watcher *watch
 	struct store_token token = {.id = watcher->token};
 	int r = 0;
 
+	if (watcher->is_peer)
+		return true;
 	if (watcher->expires_ms != 0 && watcher->expires_ms <= lifecycle_now(events->lifecycle))
 		return false;
 	arena_reset(&events->arena);

@@ -33,7 +33,8 @@ struct http_server {
 	struct conn_list conns;
 	void *library;
 	struct listener listener;
-	bool head_is_known; /* the library is the version whose buffer gate_is_plain() knows */
+	struct listener local; /* of the socket of this machine */
+	bool head_is_known;    /* the library is the version whose buffer gate_is_plain() knows */
 	void (*suspend)(void *wire);
 	void (*resume)(void *wire);
 

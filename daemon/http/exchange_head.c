@@ -1,4 +1,5 @@
 /* What is decided about a request when its head is complete. */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/http/exchange.h"
@@ -174,6 +175,28 @@ static void check_role(struct exchange *exchange)
 	exchange->is_refused = true;
 }
 
+/* 0, AUTH_ABSENT, or -ENOMEM. */
+static int find_peer(struct exchange *exchange)
+{
+	const struct http_config *config = &exchange->server->config;
+	struct arena *arena = &exchange->request.arena;
+	unsigned uid = exchange->conn->uid;
+
+	for (size_t i = 0; i < config->peers_count; i++) {
+		if (config->peers[i].uid != uid)
+			continue;
+		exchange->request.token = (struct auth_token){
+			.id = arena_printf(arena, "peer:%u", uid),
+			.principal = arena_printf(arena, "uid:%u", uid),
+			.roles = config->peers[i].roles,
+			.all_projects = true,
+			.is_peer = true,
+		};
+		return arena->failed ? -ENOMEM : 0;
+	}
+	return AUTH_ABSENT;
+}
+
 static void check_token(struct exchange *exchange)
 {
 	struct http_request *request = &exchange->request;
@@ -182,7 +205,9 @@ static void check_token(struct exchange *exchange)
 	struct str secret;
 	int result = AUTH_ABSENT;
 
-	if (auth_bearer(header, &secret)) {
+	if (!header.bytes && exchange->conn->is_local) {
+		result = find_peer(exchange);
+	} else if (auth_bearer(header, &secret)) {
 		auth_hash(secret, hash);
 		result = exchange->server->config.find_token(
 			exchange->server->config.find_ctx, &request->arena, hash, &request->token);
@@ -247,7 +272,8 @@ static enum exchange_step judge(struct exchange *exchange)
 	step = find_route(exchange);
 	if (step != EXCHANGE_READ)
 		return step;
-	if (!gate_host_is_ours(server->hosts, http_request_header(request, "Host")))
+	/* No page can make a browser come by the socket of this machine, so any name will do there. */
+	if (!exchange->conn->is_local && !gate_host_is_ours(server->hosts, http_request_header(request, "Host")))
 		return exchange_refuse(exchange, HTTP_PROBLEM_ORIGIN, NULL);
 	if (exchange->is_refused)
 		return EXCHANGE_READ;

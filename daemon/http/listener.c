@@ -61,6 +61,11 @@ int listener_open(struct listener *listener, const char *address_text, uint16_t 
 	return 0;
 }
 
+void listener_take(struct listener *listener, int listen_fd)
+{
+	listener->listen_fd = listen_fd;
+}
+
 /* ---- the thread */
 
 static bool is_out_of_means(int error)

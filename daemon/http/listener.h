@@ -43,6 +43,9 @@ void listener_init(struct listener *listener, listener_give_fn *give, listener_h
  */
 int listener_open(struct listener *listener, const char *address_text, uint16_t port) MUST_USE;
 
+/* The same with a socket that listens already, of any kind; the listener owns it. */
+void listener_take(struct listener *listener, int listen_fd);
+
 /* Begins to accept. -errno. */
 int listener_start(struct listener *listener) MUST_USE;
 

@@ -340,6 +340,19 @@ static void format_remote(const struct sockaddr *address, char text[INET6_ADDRST
 		(void)snprintf(text, INET6_ADDRSTRLEN, "local");
 }
 
+/* Who made the connection, by the kernel's word. A socket that can't say is no local one, and asks for a token. */
+static void note_peer(struct conn *conn)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || len != sizeof(who))
+		return;
+	conn->is_local = true;
+	conn->uid = who.uid;
+	(void)snprintf(conn->remote, sizeof(conn->remote), "uid %u", conn->uid);
+}
+
 static void on_connection(
 	void *cls, struct MHD_Connection *wire, void **context, enum MHD_ConnectionNotificationCode what)
 {
@@ -351,10 +364,13 @@ static void on_connection(
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		format_remote(peer ? peer->client_addr : NULL, remote);
 		*context = fd ? conn_add(&server->conns, fd->connect_fd, remote) : NULL;
+		if (*context && peer && peer->client_addr && peer->client_addr->sa_family == AF_UNIX)
+			note_peer(*context);
 	} else if (*context) {
 		conn_remove(&server->conns, *context);
 		*context = NULL;
 		listener_tell_room(&server->listener);
+		listener_tell_room(&server->local);
 	}
 }
 
@@ -402,6 +418,7 @@ static void free_server(struct http_server *server)
 {
 	conn_list_release(&server->conns);
 	listener_release(&server->listener);
+	listener_release(&server->local);
 	gate_hosts_free(server->hosts);
 	auth_budget_free(server->budget);
 	rate_free(server->rate);
@@ -418,6 +435,8 @@ static struct http_server *new_server(const struct http_config *config)
 	server->config = *config;
 	server->limits = server_limits(&config->limits);
 	listener_init(&server->listener, give_connection, has_room, server);
+	listener_init(&server->local, give_connection, has_room, server);
+	listener_take(&server->local, config->local_fd > 0 ? config->local_fd : -1);
 	(void)pthread_mutex_init(&server->streams_lock, NULL);
 	server->suspend = suspend;
 	server->resume = resume;
@@ -447,8 +466,12 @@ static int start_parts(struct http_server *server, const char *address)
 	result = start_library(server);
 	if (!result) {
 		result = listener_start(&server->listener);
-		if (result)
+		if (!result && server->local.listen_fd >= 0)
+			result = listener_start(&server->local);
+		if (result) {
+			listener_close(&server->listener);
 			MHD_stop_daemon(server->library);
+		}
 	}
 	if (result)
 		server_end_sweeper(server);
@@ -496,6 +519,7 @@ void http_server_quiesce(struct http_server *server)
 	if (was_quiet)
 		return;
 	listener_close(&server->listener);
+	listener_close(&server->local);
 	http_stream_close_all(server);
 }
 

@@ -46,6 +46,10 @@ struct http_config {
 	 */
 	const char *const *hosts;
 	size_t hosts_count;
+	/* A listening Unix socket, which the server takes with the call, also when it fails; 0: none. */
+	int local_fd;
+	const struct auth_peer *peers; /* at that socket; who isn't one needs a token */
+	size_t peers_count;
 	const char *scheme; /* of our own pages' Origin: "http" (NULL) or, behind a TLS proxy, "https" */
 	struct http_limits limits;
 	const struct http_routes *routes;

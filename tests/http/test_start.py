@@ -86,6 +86,15 @@ def events_for_webhooks_are_those_that_the_description_lists():
 
 
 @test
+def a_peer_without_a_role_that_there_is_is_refused():
+    for wrong in ("boss", "read planner", "planner boss", ","):
+        with config("[peers]\n1000 = %s\n" % wrong) as (_folder, path):
+            status, _, error = call("check-config", "--config", path)
+            equal(status, 1)
+            check("[peers] 1000: roles are planner" in error, error)
+
+
+@test
 def a_catalog_that_is_none_names_its_fault():
     with config('{"mcps":{"files":{}}}') as (folder, path):
         for command in (["check-config"], ["--state", os.path.join(folder, "s"), "--listen", "127.0.0.1:0"]):

@@ -112,6 +112,24 @@ static void a_value_that_makes_no_sense_is_refused_with_its_line(void **state)
 	refuses(*state, "[health]\nmax_age_seconds = 301\n", 2, "1 to 300");
 }
 
+static void what_a_uid_may_is_read(void **state)
+{
+	static const char text[] = "[server]\nsocket = /run/a.sock\n[peers]\n1000 = planner, executor\n0 = read\n";
+	struct config *config = *state;
+	struct config_fault fault;
+
+	assert_int_equal(config_parse(config, text, sizeof(text) - 1, &fault), 0);
+	assert_string_equal(config->socket, "/run/a.sock");
+	assert_int_equal(config->peer_count, 2);
+	assert_int_equal(config->peers[0].uid, 1000);
+	assert_string_equal(config->peers[0].words, "planner, executor");
+	assert_string_equal(config->peers[1].words, "read");
+	refuses(config, "[server]\nsocket = run", 2, "twice");
+	refuses(config, "[peers]\n1000 = read", 2, "twice");
+	refuses(config, "[peers]\njan = read", 2, "a number");
+	refuses(config, "[peers]\n-1 = read", 2, "a number");
+}
+
 static void who_gets_webhooks_is_read(void **state)
 {
 	static const char text[] =
@@ -283,6 +301,7 @@ int main(void)
 		TEST(every_setting_is_read),
 		TEST(what_is_not_known_is_refused_with_its_line),
 		TEST(a_value_that_makes_no_sense_is_refused_with_its_line),
+		TEST(what_a_uid_may_is_read),
 		TEST(who_gets_webhooks_is_read),
 		TEST(what_is_given_twice_is_refused),
 		TEST(only_the_first_fault_is_told),
