@@ -35,10 +35,10 @@ def is_usable(record, root_revision, needs):
             and not record.expired and needs <= record.capabilities)
 
 
-def stands(record, root_revision):
-    """Something is there to revoke: an approval that still opens what it names."""
+def stands(record, root_revision, live_run=None):
+    """Something is there to revoke: an approval that still opens what it names, or lets the run that used it up read on (2.5)."""
     return (record is not None and record.decision == "approved" and record.root_revision == root_revision
-            and not record.expired and record.used_by is None)
+            and not record.expired and record.used_by in (None, live_run))
 
 
 def dropped_by(earlier, root_revision, capabilities):

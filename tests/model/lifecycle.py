@@ -73,6 +73,9 @@ class Package:
     def live_run(self):
         return self.runs[-1] if self.runs and self.runs[-1].outcome is None else None
 
+    def live_name(self):
+        return self.live_run().name if self.live_run() else None
+
     def is_unfinished(self):
         return self.end is None
 
@@ -523,7 +526,7 @@ class World:
             faults.append(conflict("package_status"))
         if expected != (own.revision if own else 0):
             faults.append(conflict("revision_conflict"))
-        if decision == "revoked" and not stands(own, project.root_revision):
+        if decision == "revoked" and not stands(own, project.root_revision, package.live_name()):
             faults.append(conflict("nothing_to_revoke"))
         named = package.needs() if capabilities is None else frozenset(ALIASES.get(item, item) for item in capabilities)
         if decision == "approved":

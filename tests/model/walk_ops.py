@@ -178,7 +178,7 @@ class Chooser:
 
     def is_to_revoke(self, package):
         own = [grant for grant in package.task.project.ledger if grant.package == package.name]
-        return package.status() in GRANTABLE and bool(own) and stands(own[-1], package.task.project.root_revision)
+        return package.status() in GRANTABLE and bool(own) and stands(own[-1], package.task.project.root_revision, package.live_name())
 
     def draw_grant_package(self):
         decision = self.random.choice(("approved",) * 7 + ("denied", "denied", "revoked", "revoked"))
