@@ -400,6 +400,7 @@ static void stop(struct admitd *admitd)
 	if (admitd->server != NULL) {
 		http_server_quiesce(admitd->server);
 		jobs_stop(admitd->api.jobs);
+		api_mcp_quiesce(&admitd->api);
 		handoff_wait_stop(&admitd->api.waits);
 		events_stop(&admitd->api.events);
 		if (!http_server_drain(admitd->server, DRAIN_MS))

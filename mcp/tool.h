@@ -51,6 +51,7 @@ struct mcp_tool {
 	const char *input_schema;  /* JSON; what mcp/schema.h knows of JSON Schema */
 	const char *output_schema; /* JSON; an object's */
 	const char *needs_client;  /* a capability that the client must declare; NULL: none. Of the stateless era */
+	bool is_quick;             /* one look into the store: a front may run it where nothing may wait */
 	mcp_tool_fn *run;
 };
 

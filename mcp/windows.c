@@ -103,6 +103,7 @@ void mcp_windows_fill(struct mcp_tool ret_tools[static MCP_WINDOWS], mcp_tool_fn
 	for (size_t i = 0; i < MCP_WINDOWS; i++) {
 		ret_tools[i] = windows[i];
 		ret_tools[i].run = run;
+		ret_tools[i].is_quick = i != MCP_WINDOW_PREVIEW; /* which may ask tool servers how they are */
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "policy/json_parse.h"
 #include "policy/text.h"
 
-enum { QUERY_MAX = 8, TOOLS_MAX = MCP_WINDOWS + MCP_PROJECT_TOOLS };
+enum { QUERY_MAX = 8, TOOLS_MAX = MCP_WINDOWS + MCP_PROJECT_TOOLS, THREADS = 2, CALLS_WAITING = 64 };
 
 static const char instructions[] = "Shows what agent work waits for in admitd, and what would become of a plan. "
 				   "Nothing here approves, grants or changes anything: a "
@@ -35,6 +35,7 @@ static const struct window windows[] = {
 /* The daemon's tools, filled once. */
 struct daemon_tools {
 	struct mcp_front front;
+	struct jobs *jobs; /* calls that aren't quick */
 	struct mcp_tool windows[MCP_WINDOWS];
 	struct mcp_project project;
 	const struct mcp_tool *tools[TOOLS_MAX];
@@ -204,13 +205,21 @@ int api_mcp_start(struct api *api)
 	add_tools(daemon, &config, daemon->windows, MCP_WINDOWS);
 	add_tools(daemon, &config, daemon->project.tools, MCP_PROJECT_TOOLS);
 	config.tools = daemon->tools;
-	return mcp_front_init(&daemon->front, &config, api->jobs);
+	r = jobs_new(THREADS, CALLS_WAITING, &daemon->jobs);
+	return r != 0 ? r : mcp_front_init(&daemon->front, &config, daemon->jobs);
+}
+
+void api_mcp_quiesce(struct api *api)
+{
+	if (api->mcp != NULL && api->mcp->jobs != NULL)
+		jobs_stop(api->mcp->jobs);
 }
 
 void api_mcp_stop(struct api *api)
 {
 	if (api->mcp == NULL)
 		return;
+	jobs_free(api->mcp->jobs);
 	mcp_front_release(&api->mcp->front);
 	mcp_project_release(&api->mcp->project);
 	free(api->mcp);

@@ -10,8 +10,10 @@
 #include "daemon/http/api.h"
 #include "daemon/http/mcp_front.h"
 
-/* 0 or -errno. `jobs` outlives it. */
+/* Makes the tools, and a pool of their own: long work elsewhere holds no agent up. 0 or -errno. */
 int api_mcp_start(struct api *api) MUST_USE;
+/* Drops what waits and ends what runs; what comes later is refused. */
+void api_mcp_quiesce(struct api *api);
 void api_mcp_stop(struct api *api);
 
 /* What a problem document of ours says, as a refusal; its `code` is the code. */

@@ -109,6 +109,16 @@ static int start_call(struct mcp_front *front, struct mcp_call *call, void *ctx,
 	return refuse(reply, request, r == JOBS_FULL ? HTTP_PROBLEM_JOBS_FULL : HTTP_PROBLEM_SHUTTING_DOWN, NULL);
 }
 
+/* On the server's own thread. */
+static int run_quick(struct mcp_front *front, struct mcp_call *call, void *ctx, struct http_request *request,
+	struct http_reply *reply)
+{
+	struct mcp_front_context context = {ctx, request};
+	int r = mcp_run(front->mcp, call, &context, &reply->body);
+
+	return r < 0 ? r : MCP_ANSWERED;
+}
+
 /* ---- a message */
 
 static enum mcp_session session_of(struct mcp_front *front, const struct http_request *request)
@@ -144,8 +154,10 @@ int mcp_front_post(struct mcp_front *front, void *ctx, struct http_request *requ
 	if (!gate_is_json(request))
 		return refuse(reply, request, HTTP_PROBLEM_UNSUPPORTED_MEDIA_TYPE, "a message is application/json");
 	r = mcp_take(front->mcp, &message, &call, &reply->body);
-	if (r == 0)
+	if (r == 0 && !call.tool->is_quick)
 		return start_call(front, &call, ctx, request, reply);
+	if (r == 0)
+		r = run_quick(front, &call, ctx, request, reply);
 	if (r == MCP_ANSWERED)
 		settle(reply, &call);
 	if (r == MCP_SILENT)

@@ -1,7 +1,7 @@
 /* mcp_front.h - MCP over HTTP: one message a POST, one JSON answer, sessions as its era wants them (chapter 5.5).
  *
- * The server has looked at Host, Origin, token and size before; what is in the message is the protocol's (mcp/mcp.h). A tool runs on a
- * thread of the pool, never on the server's own. Nothing is streamed: GET is 405. Knows no tool; used by api_mcp.c and by tests.
+ * The server has looked at Host, Origin, token and size before; what is in the message is the protocol's (mcp/mcp.h). A tool that
+ * isn't quick runs on a thread of a pool, never on the server's own. Nothing is streamed: GET is 405. Knows no tool; used by api_mcp.c and by tests.
  */
 #ifndef ADMITD_DAEMON_HTTP_MCP_FRONT_H
 #define ADMITD_DAEMON_HTTP_MCP_FRONT_H

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """MCP at /mcp: both eras over HTTP, sessions, headers, who may, and the daemon's windows, which show what its routes show. Speaks TAP."""
+import http.client
 import json
 import os
 import sys
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from rpc import LEGACY, META, MODERN, Stdio, call_result, is_error, is_refused, message, meta  # noqa: E402
-from daemon import (READ, ROLES, broken, check, equal, free, is_problem, reads, run_scenes, scene, see, together, unchanged)  # noqa: E402
+from daemon import (READ, ROLES, Client, broken, check, equal, free, is_problem, reads, run_scenes, scene, see, together, unchanged)  # noqa: E402
 
 ANY = ROLES + ("admin",)
 WINDOWS = ["recovery_list", "admission_preview", "admission_explain", "admission_status"]
@@ -278,8 +280,37 @@ def many_calls_at_once_are_all_answered(daemon):
     world = daemon.world()
     world.submit(reads("a"))
     found = together(*[lambda: [shown(daemon.planner, name, {"task": world.task_id()}) for name in ("admission_status", "admission_preview")]
-                       for _ in range(8)])
-    equal(len(found), 8)
+                       for _ in range(24)])
+    equal(len(found), 24)
+
+
+@scene
+def a_daemon_that_is_told_to_stop_under_calls_answers_them_and_stops(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    statuses = []
+
+    def ask():
+        client = Client(daemon, daemon.planner.token)
+        sent = message("tools/call", {"name": "admission_preview", "arguments": {"task": world.task_id()}}, modern=True)
+        while True:
+            try:
+                statuses.append(client.request("POST", "/mcp", sent, headers_of(sent)).status)
+            except OSError:
+                return
+            except http.client.HTTPException:
+                return
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    while statuses.count(200) < 30:
+        os.sched_yield()
+    equal(daemon.stop(), 0, "its exit status")
+    for thread in threads:
+        thread.join()
+    check(set(statuses) <= {200, 503}, "statuses: %r" % set(statuses))
+    daemon.start()
 
 
 # ---- the reading tools, on a project's root
