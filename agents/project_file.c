@@ -256,30 +256,57 @@ static int place_new(int folder, const char *beside, const char *name)
 	return unlinkat(folder, beside, 0) == 0 ? 0 : -errno;
 }
 
-/* Theirs came out of the place that ours is in now. They change back, again and again while others go on writing: whatever is
- * newest stays. `ours` is what we wrote. */
-static int give_back(int folder, const char *beside, const char *name, const struct stat *ours)
+/* A hold on whatever has this name: while it lasts, its inode's number is nobody else's. */
+static int hold(int folder, const char *name)
 {
-	struct stat out;
+	int file = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	do {
-		if (renameat2(folder, beside, folder, name, RENAME_EXCHANGE) != 0 ||
-			fstatat(folder, beside, &out, AT_SYMLINK_NOFOLLOW) != 0)
-			return -errno;
-	} while (out.st_ino != ours->st_ino);
-	return PROJECT_FILE_CHANGED;
+	return file < 0 ? -errno : file;
+}
+
+static int is_held(int folder, const char *name, int held, bool *ret)
+{
+	struct stat a;
+	struct stat b;
+
+	if (fstatat(folder, name, &a, AT_SYMLINK_NOFOLLOW) != 0 || fstat(held, &b) != 0)
+		return -errno;
+	*ret = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return 0;
+}
+
+/* Theirs came out of the place that ours, `*put`, is in now. They change back. If what comes out then isn't what was put in, others
+ * went on writing, and theirs is newer than what was put back: again, until the newest is in the place. */
+static int give_back(int folder, const char *beside, const char *name, int *put)
+{
+	bool is_back = false;
+	int r = 0;
+
+	while (r == 0 && !is_back) {
+		int next = hold(folder, beside);
+
+		if (next < 0)
+			return next;
+		r = renameat2(folder, beside, folder, name, RENAME_EXCHANGE) == 0 ? 0 : -errno;
+		if (r == 0)
+			r = is_held(folder, beside, *put, &is_back);
+		file_drop(put);
+		*put = next;
+	}
+	return r == 0 ? PROJECT_FILE_CHANGED : r;
 }
 
 /* Two files change places in one step, so nobody's text is gone before it was looked at. */
 static int place_over(int folder, const char *beside, const struct project_file *file)
 {
-	struct stat ours;
+	CLEANUP(file_drop) int ours = -1;
 	int r = compare(folder, file->name, file);
 
 	if (r != 0)
 		return r;
-	if (fstatat(folder, beside, &ours, AT_SYMLINK_NOFOLLOW) != 0)
-		return -errno;
+	ours = hold(folder, beside);
+	if (ours < 0)
+		return ours;
 	if (renameat2(folder, beside, folder, file->name, RENAME_EXCHANGE) != 0) {
 		if (errno == ENOENT)
 			return PROJECT_FILE_CHANGED;

