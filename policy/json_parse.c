@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether an allocation of jansson's failed in this thread since the last look. */
 static _Thread_local bool memory_ran_out;
@@ -49,9 +50,9 @@ static size_t find_too_deep(struct str text)
 	return text.len;
 }
 
-static int refuse_depth(struct str text, size_t at, struct json_parse_fault *fault)
+static int refuse(struct str text, size_t at, enum json_parse_kind kind, struct json_parse_fault *fault)
 {
-	*fault = (struct json_parse_fault){.kind = JSON_PARSE_TOO_DEEP, .offset = at, .line = 1, .column = 1};
+	*fault = (struct json_parse_fault){.kind = kind, .offset = at, .line = 1, .column = 1};
 	for (size_t i = 0; i < at; i++) {
 		fault->column++;
 		if (text.bytes[i] == '\n') {
@@ -73,17 +74,25 @@ static int parse(struct str text, size_t flags, json_t **ret_value, size_t *ret_
 {
 	size_t too_deep = find_too_deep(text);
 	json_error_t error;
+	const char *nul;
 	json_t *value;
 
 	if (too_deep < text.len)
-		return refuse_depth(text, too_deep, fault);
+		return refuse(text, too_deep, JSON_PARSE_TOO_DEEP, fault);
 	memory_ran_out = false;
 	flags |= JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
 	value = json_loadb(text.bytes ? text.bytes : "", text.len, flags, &error);
 	if (value && !memory_ran_out) {
-		*ret_value = value;
 		*ret_used = error.position > 0 ? (size_t)error.position : 0;
-		return 0;
+		/* jansson overlooks a NUL behind a number or word. */
+		nul = *ret_used > 0 ? memchr(text.bytes, '\0', flags & JSON_DISABLE_EOF_CHECK ? *ret_used : text.len)
+				    : NULL;
+		if (!nul) {
+			*ret_value = value;
+			return 0;
+		}
+		json_decref(value);
+		return refuse(text, (size_t)(nul - text.bytes), JSON_PARSE_SYNTAX, fault);
 	}
 	json_decref(value);
 	/* Without the guard, out of memory leaves no words or says so; every fault of the text has words. */

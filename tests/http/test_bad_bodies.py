@@ -122,6 +122,7 @@ SYNTAX = {
     "a second value": '{"a":1}{"b":"%s"}' % C,
     "text behind the value": '{"a":1} %s' % C,
     "a raw NUL and a second document": '{"a":1}\0{"b":"%s"}' % C,
+    "a raw NUL behind a number": '{"b":"%s","a":1\0}' % C,
     "a raw NUL in a text": '{"a":"%s\0x"}' % C,
     "an escaped NUL in a value": '{"a":"%s\\u0000x"}' % C,
     "an escaped NUL in a name": '{"%s\\u0000":1}' % C,

@@ -188,6 +188,28 @@ static void a_key_twice_at_any_depth_is_refused(void **state)
 	assert_int_equal(kind, JSON_PARSE_SYNTAX);
 }
 
+static void a_nul_anywhere_is_refused_where_it_stands(void **state)
+{
+	static const struct {
+		struct str text;
+		size_t offset;
+	} texts[] = {{{"1\0", 2}, 1}, {{"true\0", 5}, 4}, {{"[1\0]", 4}, 2}, {{"{\"a\":null\0}", 11}, 9},
+		{{"[1,\n-2.5e3\0,\"b\"]", 16}, 10}, {{"{}\0", 3}, 2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CLEANUP(json_drop) json_t *value = NULL;
+		struct json_parse_fault fault = {0};
+		size_t used = 0;
+
+		assert_int_equal(json_parse(texts[i].text, &value, &fault), JSON_PARSE_NOT_JSON);
+		assert_int_equal(fault.kind, JSON_PARSE_SYNTAX);
+		assert_true(fault.offset >= texts[i].offset && fault.offset <= texts[i].offset + 1);
+		if (json_parse_first(texts[i].text, &value, &used, NULL) == 0)
+			assert_true(used <= texts[i].offset);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +222,7 @@ int main(void)
 		cmocka_unit_test(one_and_one_point_zero_stay_different),
 		cmocka_unit_test(json_may_be_nested_64_deep_and_brackets_in_a_string_are_none),
 		cmocka_unit_test(a_key_twice_at_any_depth_is_refused),
+		cmocka_unit_test(a_nul_anywhere_is_refused_where_it_stands),
 	};
 
 	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
