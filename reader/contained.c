@@ -12,6 +12,8 @@
 
 #include "reader/contained_steps.h"
 
+enum { FD_NAME_SIZE = 16 };
+
 static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
 static bool probe_found;
 
@@ -66,6 +68,7 @@ static int root_fill(struct contained_root *root, const char *given, const char 
 		return -errno;
 	root->device = (uint64_t)status.st_dev;
 	root->inode = (uint64_t)status.st_ino;
+	root->process = getpid();
 	pthread_once(&probe_once, probe);
 	root->has_openat2 = probe_found;
 	return 0;
@@ -124,6 +127,7 @@ static int root_fill_below(struct contained_root *ret, const struct contained_ro
 	ret->self_fd = fcntl(root->self_fd, F_DUPFD_CLOEXEC, 0);
 	if (ret->self_fd < 0)
 		return -errno;
+	ret->process = root->process;
 	ret->has_openat2 = root->has_openat2;
 	ret->device = node->device;
 	ret->inode = node->inode;
@@ -268,34 +272,42 @@ int contained_open_entry(int directory_fd, const char *name, struct contained_no
 	return fd < 0 ? result_under(-errno, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
 }
 
-/* What was opened is what was classified. It can only differ in a child of fork(), whose root still names its parent's descriptors. */
-static int confirm(int fd, const struct contained_node *node)
+/* A descriptor's name in /proc/self/fd, ended by NUL at the end of `text`. */
+static const char *name_of(int fd, char text[static FD_NAME_SIZE])
 {
-	struct stat status;
+	char *at = text + FD_NAME_SIZE - 1;
 
-	if (fstat(fd, &status) != 0)
-		return -errno;
-	return (uint64_t)status.st_ino == node->inode && (uint64_t)status.st_dev == node->device ? 0 : CONTAINED_FAILED;
+	*at = '\0';
+	do
+		*--at = (char)('0' + fd % 10);
+	while ((fd /= 10) > 0);
+	return at;
+}
+
+int contained_open_file_entry(int directory_fd, const char *name, struct contained_node *ret)
+{
+	int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int r = fd < 0 ? result_under(-errno, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
+
+	if (r == 0)
+		ret->is_readable = ret->kind == CONTAINED_FILE;
+	return r;
 }
 
 /* The kernel's own way from a handle to its inode: no name is looked up again. */
 int contained_reader_open(const struct contained_root *root, const struct contained_node *node, int *ret_fd)
 {
-	CLEANUP(contained_fd_drop) int fd = -1;
-	char name[16];
-	int r = 0;
+	char name[FD_NAME_SIZE];
+	int fd = -1;
 
 	if (node->kind != CONTAINED_FILE)
 		return CONTAINED_NOT_REGULAR;
-	snprintf(name, sizeof(name), "%d", node->fd);
-	fd = openat(root->self_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (root->process != getpid())
+		return CONTAINED_FAILED;
+	fd = openat(root->self_fd, name_of(node->fd, name), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return contained_result_of(-errno);
-	r = confirm(fd, node);
-	if (r != 0)
-		return r;
 	*ret_fd = fd;
-	fd = -1;
 	return 0;
 }
 
@@ -318,7 +330,7 @@ static int read_up_to(int fd, char *bytes, size_t size, size_t expected, size_t 
 	size_t len = 0;
 
 	while (len < size) {
-		ssize_t some = read(fd, bytes + len, size - len);
+		ssize_t some = pread(fd, bytes + len, size - len, (off_t)len);
 
 		if (some < 0 && errno == EINTR)
 			continue;
@@ -341,11 +353,12 @@ int contained_read_node(
 	const struct contained_root *root, const struct contained_node *node, char *bytes, size_t size, size_t *ret_len)
 {
 	CLEANUP(contained_fd_drop) int fd = -1;
-	int r = contained_reader_open(root, node, &fd);
+	int r = node->is_readable ? 0 : contained_reader_open(root, node, &fd);
 
 	if (r != 0)
 		return r;
-	r = read_up_to(fd, bytes, size, node->size > 0 ? (size_t)node->size : SIZE_MAX, ret_len);
+	r = read_up_to(node->is_readable ? node->fd : fd, bytes, size, node->size > 0 ? (size_t)node->size : SIZE_MAX,
+		ret_len);
 	return r < 0 ? contained_result_of(r) : r;
 }
 
@@ -354,11 +367,12 @@ int contained_real_path(const struct contained_root *root, const struct containe
 {
 	static const struct str gone = {" (deleted)", 10};
 	struct str real = {path, 0};
-	char name[16];
+	char name[FD_NAME_SIZE];
 	ssize_t len = 0;
 
-	snprintf(name, sizeof(name), "%d", node->fd);
-	len = readlinkat(root->self_fd, name, path, PATH_MAX);
+	if (root->process != getpid())
+		return -ECHILD;
+	len = readlinkat(root->self_fd, name_of(node->fd, name), path, PATH_MAX);
 	if (len < 0)
 		return -errno;
 	real.len = (size_t)len;

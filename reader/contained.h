@@ -27,6 +27,7 @@
 struct contained_root {
 	int fd;           /* O_PATH of the directory */
 	int self_fd;      /* O_PATH of /proc/self/fd */
+	pid_t process;    /* whose descriptors those are */
 	bool has_openat2; /* what the probe found; tests may say otherwise */
 	uint64_t device;  /* which directory it is, whatever is at its path later */
 	uint64_t inode;
@@ -73,7 +74,8 @@ enum contained_links {
 
 /* Something below the root, held so that it stays the same thing. Begins as CONTAINED_NODE_NONE. */
 struct contained_node {
-	int fd; /* O_PATH; -1: none */
+	int fd;           /* O_PATH, unless it reads; -1: none */
+	bool is_readable; /* the descriptor itself reads it */
 	enum contained_kind kind;
 	uint64_t device;
 	uint64_t inode;
@@ -109,6 +111,9 @@ int contained_open(const struct contained_root *root, struct str target, enum co
 
 /* Opens an entry of a directory that is open already: `name` is one component, ended by NUL. A link is the link itself. The same results. */
 int contained_open_entry(int directory_fd, const char *name, struct contained_node *ret) MUST_USE;
+/* The same for an entry of which the directory said that it is a file: the handle is one that reads it, which saves opening it twice. What took its
+ * place meanwhile is told by *ret's kind and not read; a link is CONTAINED_LINKED. Nothing is waited for. */
+int contained_open_file_entry(int directory_fd, const char *name, struct contained_node *ret) MUST_USE;
 
 /* Closes what is open. For CLEANUP(). */
 void contained_node_close(struct contained_node *node);

@@ -63,13 +63,6 @@ static bool is_same(struct str text, const char *name)
 	return text.len == strlen(name) && strncasecmp(text.bytes, name, text.len) == 0;
 }
 
-static bool ends_with(struct str text, const char *ending)
-{
-	size_t len = strlen(ending);
-
-	return text.len > len && strncasecmp(text.bytes + text.len - len, ending, len) == 0;
-}
-
 static bool is_one_of(struct str text, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -84,6 +77,20 @@ static bool is_env(struct str name)
 {
 	return name.len > 5 && strncasecmp(name.bytes, ".env.", 5) == 0 &&
 		!is_one_of(name, shown_env, COUNT(shown_env));
+}
+
+/* All of them begin with one of these, which almost no file does. */
+static bool may_be_named(struct str name)
+{
+	return name.len > 0 && strchr("._icstkICSTK", name.bytes[0]) != NULL;
+}
+
+static bool has_ending(struct str name)
+{
+	const char *dot = name.len > 0 ? memrchr(name.bytes + 1, '.', name.len - 1) : NULL;
+	struct str ending = {dot, dot != NULL ? (size_t)(name.bytes + name.len - dot) : 0};
+
+	return dot != NULL && is_one_of(ending, endings, COUNT(endings));
 }
 
 /* The component before the last; a submodule's configuration lies deeper below .git. */
@@ -108,12 +115,11 @@ bool credential_file_is(struct str path)
 
 	if (slash != NULL)
 		name = (struct str){slash + 1, (size_t)(path.bytes + path.len - slash) - 1};
-	if (is_one_of(name, names, COUNT(names)) || is_env(name))
+	if ((may_be_named(name) && is_one_of(name, names, COUNT(names))) || is_env(name) || has_ending(name))
 		return true;
-	for (size_t i = 0; i < COUNT(endings); i++)
-		if (ends_with(name, endings[i]))
-			return true;
-	for (size_t i = 0; slash != NULL && i < COUNT(in_folders); i++)
+	if (slash == NULL || memchr(path.bytes, '.', path.len) == NULL)
+		return false;
+	for (size_t i = 0; i < COUNT(in_folders); i++)
 		if (is_same(name, in_folders[i][1]) && has_folder(path, in_folders[i][0]))
 			return true;
 	return false;

@@ -22,7 +22,8 @@ void walk_release(struct walk *walk)
 
 int walk_open(const struct walk_entry *entry, struct contained_node *ret)
 {
-	return contained_open_entry(entry->directory_fd, entry->name.bytes, ret);
+	return entry->kind == CONTAINED_FILE ? contained_open_file_entry(entry->directory_fd, entry->name.bytes, ret)
+					     : contained_open_entry(entry->directory_fd, entry->name.bytes, ret);
 }
 
 static int walk_into(struct walk *walk, const struct contained_node *directory, unsigned depth);

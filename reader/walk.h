@@ -61,7 +61,8 @@ void walk_release(struct walk *walk);
  * when a bound fired or a visitor stopped; a contained_result where the directory itself can't be read; or -errno. */
 int walk_run(struct walk *walk, const struct contained_node *directory, struct str path) MUST_USE;
 
-/* Opens the entry that is being visited, whatever it has become since its directory was read. As contained_open_entry(). */
+/* Opens the entry that is being visited, whatever it has become since its directory was read. As contained_open_entry(), and for
+ * what the directory said is a file, as contained_open_file_entry(). */
 int walk_open(const struct walk_entry *entry, struct contained_node *ret) MUST_USE;
 
 #endif

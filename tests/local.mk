@@ -283,14 +283,19 @@ endif
 # ---- end of daemon/lifecycle
 
 # ---- tests/bench: figures of docs/quality.md; no part of make check
-EXTRA_PROGRAMS = bench_decide
+EXTRA_PROGRAMS = bench_decide bench_read
+bench_read_SOURCES = %D%/bench/bench_read.c
+bench_read_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+bench_read_LDADD = libreader.la libpolicy.la $(JANSSON_LIBS)
 bench_decide_SOURCES = %D%/bench/bench_decide.c
 bench_decide_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 bench_decide_LDADD = libpolicy.la $(JANSSON_LIBS)
-CLEANFILES += bench_decide bench.json
+benches = bench_decide bench_read
+CLEANFILES += $(benches) bench.json
 .PHONY: bench
-bench: bench_decide
-	./bench_decide > bench.json; status=$$?; cat bench.json; exit $$status
+bench: $(benches)
+	status=0; separator='['; for bench in $(benches); do echo "$$separator"; ./$$bench || status=1; separator=','; done > bench.json; \
+	  echo ']' >> bench.json; cat bench.json; exit $$status
 # ---- end of tests/bench
 
 # ---- the daemon itself: configuration, actions, keys; its start and end

@@ -4,8 +4,8 @@ check_PROGRAMS += test_contained test_walk test_tools test_race test_packet
 TESTS += test_contained test_walk test_tools test_race test_packet
 reader_tree = tests/reader/tree.c tests/reader/tree.h
 test_contained_SOURCES = tests/reader/test_contained.c $(reader_tree)
-test_contained_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
-test_contained_LDADD = libreader.la $(CMOCKA_LIBS)
+test_contained_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SECCOMP_CFLAGS) $(CMOCKA_CFLAGS)
+test_contained_LDADD = libreader.la $(CMOCKA_LIBS) $(SECCOMP_LIBS)
 test_walk_SOURCES = tests/reader/test_walk.c $(reader_tree)
 test_walk_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_walk_LDADD = libreader.la $(CMOCKA_LIBS)
@@ -22,6 +22,20 @@ test_packet_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(S
 TESTS += tests/reader/test_mutants.py
 endif
 EXTRA_DIST += tests/reader/test_mutants.py
+# Targets, names and .gitignore; contents that are redacted. tests/fuzz/replay.sh runs both.
+check_PROGRAMS += fuzz_body fuzz_target
+fuzz_body_SOURCES = tests/fuzz/fuzz_body.c
+fuzz_body_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_body_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_body_LDADD = libpolicy.la
+fuzz_target_SOURCES = tests/fuzz/fuzz_target.c
+fuzz_target_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+fuzz_target_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+fuzz_target_LDADD = libreader.la libpolicy.la
+if !FUZZING
+fuzz_body_SOURCES += tests/fuzz/fuzz_replay.c
+fuzz_target_SOURCES += tests/fuzz/fuzz_replay.c
+endif
 TESTS += tests/reader/test_reading.py
 EXTRA_DIST += tests/reader/test_reading.py tests/reader/cases
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,19 +392,55 @@ static void an_entry_that_is_a_link_is_the_link(void **state)
 	contained_node_close(&directory);
 }
 
-/* As in a child of fork(), where the root's numbers are the parent's: another file stands under this one's. */
-static void what_is_not_the_classified_inode_is_not_read(void **state)
+/* The numbers below /proc/self/fd are those of the process that opened the root. */
+static void a_root_of_another_process_reads_nothing(void **state)
 {
 	const struct tree *tree = *state;
+	struct contained_root root = tree->root;
 	struct contained_node node = CONTAINED_NODE_NONE;
 	char bytes[8];
 	size_t len = 0;
 
 	tree_file(tree, "root/a", "x");
-	assert_int_equal(contained_open(&tree->root, STR("a"), CONTAINED_FOLLOW_NONE, &node), 0);
-	node.inode++;
-	assert_int_equal(contained_read_node(&tree->root, &node, bytes, sizeof(bytes), &len), CONTAINED_FAILED);
+	root.process++;
+	assert_int_equal(contained_open(&root, STR("a"), CONTAINED_FOLLOW_NONE, &node), 0);
+	assert_int_equal(contained_read_node(&root, &node, bytes, sizeof(bytes), &len), CONTAINED_FAILED);
 	contained_node_close(&node);
+}
+
+static void open_file_entry(const struct tree *tree, const char *name, int result, enum contained_kind kind)
+{
+	struct contained_node directory = CONTAINED_NODE_NONE;
+	struct contained_node node = CONTAINED_NODE_NONE;
+	char bytes[8];
+	size_t len = 0;
+
+	assert_int_equal(contained_open(&tree->root, STR("."), CONTAINED_FOLLOW_NONE, &directory), 0);
+	assert_int_equal(contained_open_file_entry(directory.fd, name, &node), result);
+	assert_int_equal(node.kind, kind);
+	if (result == 0)
+		assert_int_equal(contained_read_node(&tree->root, &node, bytes, sizeof(bytes), &len),
+			kind == CONTAINED_FILE ? 0 : CONTAINED_NOT_REGULAR);
+	contained_node_close(&node);
+	contained_node_close(&directory);
+}
+
+/* What a directory said was a file may be anything by now. */
+static void an_entry_that_was_a_file_is_judged_before_it_is_read(void **state)
+{
+	const struct tree *tree = *state;
+
+	tree_file(tree, "root/f", "x");
+	tree_directory(tree, "root/d");
+	tree_fifo(tree, "root/p");
+	tree_socket(tree, "root/s");
+	tree_link(tree, "root/l", "../out/loot.txt");
+	open_file_entry(tree, "f", 0, CONTAINED_FILE);
+	open_file_entry(tree, "d", 0, CONTAINED_DIRECTORY);
+	open_file_entry(tree, "p", 0, CONTAINED_FIFO);
+	open_file_entry(tree, "s", CONTAINED_FAILED, CONTAINED_UNKNOWN);
+	open_file_entry(tree, "l", CONTAINED_LINKED, CONTAINED_UNKNOWN);
+	open_file_entry(tree, "none", CONTAINED_ABSENT, CONTAINED_UNKNOWN);
 }
 
 static void three_answers_mean_that_openat2_is_missing(void **state)
@@ -415,6 +452,31 @@ static void three_answers_mean_that_openat2_is_missing(void **state)
 	assert_false(contained_probe_is_missing(-EACCES));
 	assert_false(contained_probe_is_missing(-EMFILE));
 	assert_false(contained_probe_is_missing(3));
+}
+
+/* As an old container's filter has it. */
+static void probe_under_a_filter(const struct tree *tree)
+{
+	static const int answers[] = {EPERM, ENOSYS};
+
+	(void)tree;
+	for (size_t i = 0; i < 2; i++) {
+		scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+		if (filter == NULL ||
+			seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint32_t)answers[i]), SCMP_SYS(openat2), 0) != 0 ||
+			seccomp_load(filter) != 0)
+			_exit(3);
+		seccomp_release(filter);
+		if (contained_probe())
+			_exit(4);
+	}
+}
+
+static void the_probe_finds_openat2_and_misses_it_under_a_filter(void **state)
+{
+	if (contained_probe())
+		tree_as_nobody(*state, probe_under_a_filter);
 }
 
 #define BOTH(test)                                                                               \
@@ -443,9 +505,12 @@ int main(void)
 		BOTH(what_may_not_be_read_is_denied),
 		BOTH(a_name_beyond_the_kernels_length_is_too_long),
 		BOTH(no_descriptor_is_left_open),
+		cmocka_unit_test_setup_teardown(a_root_of_another_process_reads_nothing, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_not_the_classified_inode_is_not_read, tree_setup, tree_teardown),
+			an_entry_that_was_a_file_is_judged_before_it_is_read, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(an_entry_that_is_a_link_is_the_link, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_probe_finds_openat2_and_misses_it_under_a_filter, tree_setup, tree_teardown),
 		cmocka_unit_test(three_answers_mean_that_openat2_is_missing),
 	};
 

@@ -15,6 +15,8 @@ from tap import TESTS, check, run  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.path.join(ROOT, "build"))
 
+WAITING = 60  # seconds until a test that waits for a FIFO is given up
+
 # What is taken out, of which file, how, and the test program that sees it.
 MUTANTS = (
     ("the kernel keeps a path beneath the root", "contained_steps.c", ".resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |", ".resolve = RESOLVE_NO_MAGICLINKS |", "test_contained"),
@@ -33,9 +35,16 @@ MUTANTS = (
     ("an entry that is a link isn't followed", "contained.c", "openat(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)",
      "openat(directory_fd, name, O_PATH | O_CLOEXEC)", "test_contained"),
     ("only regular files are read", "contained.c", "if (node->kind != CONTAINED_FILE)", "if (false)", "test_contained"),
-    ("what is read is what was classified", "contained.c", "r = confirm(fd, node);", "r = 0;", "test_contained"),
-    ("reading ends at the limit", "contained.c", "read(fd, bytes + len, size - len)", "read(fd, bytes + len, size - len + 3)", "test_contained"),
-    ("reading doesn't believe a size", "contained.c", "read(fd, bytes + len, size - len)", "read(fd, bytes + len, (expected < size ? expected : size) - len)", "test_contained"),
+    ("a root of another process reads nothing", "contained.c",
+     "if (root->process != getpid())\n\t\treturn CONTAINED_FAILED;", "", "test_contained"),
+    ("an entry that was a file and is a link isn't followed", "contained.c", "O_RDONLY | O_NOFOLLOW | O_NONBLOCK", "O_RDONLY | O_NONBLOCK",
+     "test_contained"),
+    ("an entry that was a file and is a FIFO isn't waited for", "contained.c", "O_RDONLY | O_NOFOLLOW | O_NONBLOCK", "O_RDONLY | O_NOFOLLOW",
+     "test_contained"),
+    ("an entry that was a file is judged before it is read", "contained.c", "ret->is_readable = ret->kind == CONTAINED_FILE;",
+     "ret->is_readable = true;", "test_contained"),
+    ("reading ends at the limit", "contained.c", "pread(fd, bytes + len, size - len,", "pread(fd, bytes + len, size - len + 3,", "test_contained"),
+    ("reading doesn't believe a size", "contained.c", "pread(fd, bytes + len, size - len,", "pread(fd, bytes + len, (expected < size ? expected : size) - len,", "test_contained"),
     ("a descriptor is closed when a walk fails", "contained_steps.c", "if (r != 0 && next >= 0)", "if (false)", "test_contained"),
     ("control characters of names are escaped", "name.c", "text_is_control(code_point)", "false", "test_walk"),
     ("a walk ends at its bound", "walk.c", "if (walk->entries >= walk->max_entries)", "if (false)", "test_walk"),
@@ -47,6 +56,21 @@ MUTANTS = (
      "test_tools"),
     ("a search looks where a link leads", "search.c", "|| credential_file_is(real)", "", "test_tools"),
     ("an inventory looks where a link leads", "inventory.c", "*ret = r == 0 && credential_file_is(real);", "*ret = false;", "test_tools"),
+    ("a packet leaves out what a .gitignore excludes", "packet_judge.c", "else if (is_gitignored(packet, path, depth, is_directory))",
+     "else if (false)", "test_packet"),
+    ("a packet leaves out files with credentials", "packet_judge.c", "else if (credential_file_is(path))", "else if (false)", "test_packet"),
+    ("a packet leaves out names that look secret", "packet_judge.c", "else if (secret_name_is(name) || redact_finds_secret(name))",
+     "else if (false)", "test_packet"),
+    ("a packet leaves out ignored folders", "packet_judge.c", "(is_directory && is_ignored_folder(name))", "false", "test_packet"),
+    ("a .gitignore that can't be followed excludes everything", "packet_judge.c", "\texclude_all(list, kept);\n\treturn 0;", "\treturn 0;",
+     "test_packet"),
+    ("a packet's contents are redacted", "packet_file.c", "return redact_body(file->bytes, &packet->redacted, &file->report);",
+     "buf_add_str(&packet->redacted, file->bytes);\n\treturn 0;", "test_packet"),
+    ("a packet leaves out binaries", "packet_file.c", "return len > 0 && memchr(packet->bytes, '\\0', len) != NULL;", "return 0;",
+     "test_packet"),
+    ("a packet ends at its bytes", "packet_file.c", "(int64_t)len > packet->request->limits.bytes - packet->facts->bytes", "false",
+     "test_packet"),
+    ("a packet ends at its files", "packet_file.c", "packet->facts->included == limits->files", "false", "test_packet"),
 )
 
 
@@ -71,7 +95,7 @@ class Bench:
         self.compile = made("COMPILE") + ["-w"] + made("JANSSON_CFLAGS") + made("SODIUM_CFLAGS")
         self.link = made("CCLD") + made("AM_CFLAGS") + made("CFLAGS") + made("AM_LDFLAGS")
         self.libraries = [os.path.join(BUILD, ".libs", name) for name in ("libreader.a", "libpolicy.a")]
-        self.libraries += made("CMOCKA_LIBS") + made("JANSSON_LIBS") + made("SODIUM_LIBS") + made("PCRE2_LIBS") + made("PTHREAD_CFLAGS")
+        self.libraries += made("CMOCKA_LIBS") + made("SECCOMP_LIBS") + made("JANSSON_LIBS") + made("SODIUM_LIBS") + made("PCRE2_LIBS") + made("PTHREAD_CFLAGS")
 
     def __enter__(self):
         return self
@@ -89,7 +113,7 @@ class Bench:
             done = subprocess.run(command, cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             check(done.returncode == 0, "%s\n%s" % (" ".join(command), done.stdout.decode(errors="replace")[-2000:]))
         try:
-            done = subprocess.run([target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=300,
+            done = subprocess.run([target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=WAITING,
                                   check=False)
         except subprocess.TimeoutExpired:
             return False  # a check that keeps a call from waiting was taken out
