@@ -6,7 +6,7 @@
 #include "daemon/lifecycle/report.h"
 #include "policy/health_row.h"
 
-enum { ERROR_CHARACTERS = 4000, TIME_CHARACTERS = 64, ID_CHARACTERS = 80 };
+enum { ERROR_CHARACTERS = 4000, TIME_CHARACTERS = 64, ID_CHARACTERS = 80, HISTORY_ROWS = 20 };
 
 struct reporting {
 	struct api_call call;
@@ -73,14 +73,30 @@ static int put_health(void *ctx, struct http_request *request, struct http_reply
 	return api_call_start(&reporting->call, lifecycle_report_health(api->lifecycle, &reporting->report), reply);
 }
 
+/* One list for each row; NULL: no memory. */
+static struct store_event_list *read_histories(
+	const struct lifecycle_reader *reader, const struct lifecycle_project *project, int *ret_result)
+{
+	struct store_event_list *lists = ARENA_ARRAY(reader->arena, project->health.count, struct store_event_list);
+
+	*ret_result = lists != NULL ? 0 : -ENOMEM;
+	for (size_t i = 0; *ret_result == 0 && i < project->health.count; i++)
+		*ret_result = lifecycle_list_health_history(
+			reader, project->row.id, project->health.items[i].mcp_id, HISTORY_ROWS, &lists[i]);
+	return lists;
+}
+
 static int list_health(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct api *api = ctx;
 	struct lifecycle_reader reader = api_reader(api, request);
 	struct lifecycle_project project = {0};
+	const struct store_event_list *histories = NULL;
 	struct json_out out;
 	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
 
+	if (r == 0)
+		histories = read_histories(&reader, &project, &r);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
@@ -88,7 +104,8 @@ static int list_health(void *ctx, struct http_request *request, struct http_repl
 	json_out_key(&out, "items");
 	json_out_begin_array(&out);
 	for (size_t i = 0; i < project.health.count; i++)
-		render_health(&project.health.items[i], lifecycle_now(api->lifecycle), &out);
+		render_health_with_history(
+			&project.health.items[i], lifecycle_now(api->lifecycle), &histories[i], &out);
 	json_out_end_array(&out);
 	json_out_end_object(&out);
 	return 0;

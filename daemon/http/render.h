@@ -104,6 +104,9 @@ void render_project(const struct lifecycle_project *project, bool shows_root, in
 void render_archived(const struct lifecycle_project_move *move, bool shows_root, struct json_out *out);
 void render_project_line(const struct store_project *project, bool shows_root, struct json_out *out);
 void render_health(const struct store_health *health, int64_t age_at, struct json_out *out);
+/* The same with what was seen before, newest first, as the log has it. */
+void render_health_with_history(const struct store_health *health, int64_t age_at,
+	const struct store_event_list *history, struct json_out *out);
 void render_server(const struct store_server *server, struct json_out *out);
 /* The same with what is known of it now; NULL: nothing. */
 void render_server_with_health(

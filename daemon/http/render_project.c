@@ -29,7 +29,7 @@ void render_project_line(const struct store_project *project, bool shows_root, s
 	json_out_end_object(out);
 }
 
-void render_health(const struct store_health *health, int64_t age_at, struct json_out *out)
+static void write_health(const struct store_health *health, int64_t age_at, struct json_out *out)
 {
 	static const char *const sources[] = {
 		[STORE_HEALTH_REPORTED] = "reported",
@@ -38,7 +38,6 @@ void render_health(const struct store_health *health, int64_t age_at, struct jso
 	};
 	int64_t age_ms = age_at > health->checked_at ? age_at - health->checked_at : 0;
 
-	json_out_begin_object(out);
 	json_out_member_str(out, "mcpId", health->mcp_id);
 	json_out_member_str(out, "installState", health->install_state);
 	json_out_member_str(out, "status", health->status);
@@ -52,6 +51,25 @@ void render_health(const struct store_health *health, int64_t age_at, struct jso
 		json_out_member_null(out, "validSeconds");
 	json_out_member_bool(out, "expired", health->expired);
 	json_out_member_int(out, "ageSeconds", age_ms / 1000);
+}
+
+void render_health(const struct store_health *health, int64_t age_at, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_health(health, age_at, out);
+	json_out_end_object(out);
+}
+
+void render_health_with_history(
+	const struct store_health *health, int64_t age_at, const struct store_event_list *history, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_health(health, age_at, out);
+	json_out_key(out, "history");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < history->count; i++)
+		json_out_raw(out, history->items[i].payload_json);
+	json_out_end_array(out);
 	json_out_end_object(out);
 }
 

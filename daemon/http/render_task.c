@@ -57,6 +57,20 @@ static void write_last_decision(const struct lifecycle_package *package, struct 
 	json_out_end_object(out);
 }
 
+static void write_before(const struct lifecycle_package *package, struct json_out *out)
+{
+	json_out_key(out, "after");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < package->depends_on_count; i++) {
+		json_out_begin_object(out);
+		json_out_member_str(out, "id", package->before[i].package);
+		json_out_member_str(out, "label", package->before[i].label);
+		json_out_member_text(out, "status", package_status_name(package->before[i].status));
+		json_out_end_object(out);
+	}
+	json_out_end_array(out);
+}
+
 void render_package(const struct lifecycle_package *package, const struct auth_token *token, struct json_out *out)
 {
 	const struct store_package *row = &package->row;
@@ -66,7 +80,9 @@ void render_package(const struct lifecycle_package *package, const struct auth_t
 		RENDER_PACKAGE_AGENT | RENDER_PACKAGE_ATTEMPTS | RENDER_PACKAGE_LEFT | RENDER_PACKAGE_PLAN |
 			RENDER_PACKAGE_HOLD,
 		out);
+	write_before(package, out);
 	json_out_member_str(out, "task", row->task);
+	json_out_member_str(out, "title", package->title);
 	json_out_member_str(out, "project", row->project);
 	json_out_member_revision(out, "planRevision", row->plan_revision);
 	render_actor("submittedBy", &row->submitted_by, out);

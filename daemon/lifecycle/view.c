@@ -124,6 +124,27 @@ static int open_package(struct store_tx *tx, struct package_viewing *viewing, co
 	return r != 0 ? r : call_store_result(store_dependency_list(tx, row->task, &viewing->edges));
 }
 
+/* What it depends on is in its own plan, or stayed from one before. */
+static int name_before(struct package_viewing *viewing, struct lifecycle_package *package)
+{
+	struct lifecycle_before *before =
+		ARENA_ARRAY(viewing->world.arena, package->depends_on_count, struct lifecycle_before);
+
+	if (before == NULL)
+		return -ENOMEM;
+	package->title = viewing->task.title;
+	package->before = before;
+	for (size_t i = 0; i < package->depends_on_count; i++) {
+		struct store_package row = {0};
+		int r = call_store_result(store_package_find(viewing->world.tx, package->depends_on[i], &row));
+
+		if (r != 0)
+			return r;
+		before[i] = (struct lifecycle_before){row.id, row.label, package_status_of(&row)};
+	}
+	return 0;
+}
+
 static int judge_package(
 	struct package_viewing *viewing, struct lifecycle_package *package, struct lifecycle_judged *ret_judged)
 {
@@ -156,6 +177,8 @@ static int run_package(struct store_tx *tx, void *arg)
 		r = LIFECYCLE_NOT_FOUND;
 	if (r == 0)
 		r = open_package(tx, &work, &package->row);
+	if (r == 0)
+		r = name_before(&work, package);
 	if (r == 0 && package->row.end == STORE_PACKAGE_UNFINISHED && package->status != PACKAGE_RUNNING)
 		r = judge_package(&work, package, &judged);
 	return r != 0 ? r

@@ -17,6 +17,13 @@
 #include "daemon/store/run.h"
 #include "daemon/store/task.h"
 
+/* A package that another one waits for. */
+struct lifecycle_before {
+	struct str package;
+	struct str label;
+	enum package_status status;
+};
+
 struct lifecycle_package {
 	struct store_package row;
 	enum package_status status;
@@ -28,7 +35,9 @@ struct lifecycle_package {
 	bool is_rejudging;          /* its stamp is of an older catalog, and it will be judged again (2.4) */
 
 	/* only in package views, not within a task */
-	bool has_state; /* there is a decision to read it from, or a hold */
+	struct str title;                      /* of its task */
+	const struct lifecycle_before *before; /* as depends_on */
+	bool has_state;                        /* there is a decision to read it from, or a hold */
 	struct lifecycle_state state;
 	enum store_surface last_surface; /* the last decision and where it was made; NONE: none yet */
 	struct str last_decision;
@@ -89,6 +98,9 @@ int lifecycle_list_runs(const struct lifecycle_reader *reader, struct store_run_
 /* The ledger. */
 int lifecycle_list_grants(const struct lifecycle_reader *reader, struct store_grant_filter filter, int64_t before,
 	size_t limit, struct store_grant_list *ret) MUST_USE;
+/* What was seen of a tool server of the project, newest first: `health.changed` events. */
+int lifecycle_list_health_history(const struct lifecycle_reader *reader, struct str project, struct str mcp_id,
+	size_t limit, struct store_event_list *ret) MUST_USE;
 /* A timeline: filter.package, filter.task or neither; LIFECYCLE_NOT_FOUND where the named one isn't seen. */
 int lifecycle_list_events(const struct lifecycle_reader *reader, struct store_event_filter filter, int64_t from,
 	size_t limit, struct store_event_list *ret) MUST_USE;

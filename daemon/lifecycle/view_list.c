@@ -126,3 +126,22 @@ int lifecycle_list_events(const struct lifecycle_reader *reader, struct store_ev
 	return list(&(struct listing){.reader = reader, .from = from, .limit = limit, .filter = &filter, .ret = ret},
 		run_events);
 }
+
+static int run_history(struct store_tx *tx, void *arg)
+{
+	struct listing *listing = arg;
+	const struct store_health *row = listing->filter;
+
+	if (!lifecycle_scope_has(&listing->reader->scope, row->project))
+		return LIFECYCLE_NOT_FOUND;
+	return call_store_result(
+		store_event_list_of_server(tx, row->project, row->mcp_id, listing->limit, listing->ret));
+}
+
+int lifecycle_list_health_history(const struct lifecycle_reader *reader, struct str project, struct str mcp_id,
+	size_t limit, struct store_event_list *ret)
+{
+	struct store_health row = {.project = project, .mcp_id = mcp_id};
+
+	return list(&(struct listing){.reader = reader, .limit = limit, .filter = &row, .ret = ret}, run_history);
+}

@@ -142,6 +142,25 @@ int store_event_find_last(struct store_tx *tx, struct str package, enum store_su
 	return sql_one(&query, read_event, ret);
 }
 
+int store_event_list_of_server(
+	struct store_tx *tx, struct str project, struct str mcp_id, size_t limit, struct store_event_list *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		EVENT " INDEXED BY events_of_server WHERE project_id = ? AND subject_id = ? AND type = "
+		      "'health.changed' ORDER "
+		      "BY sequence DESC LIMIT ?");
+	struct sql_rows rows = {0};
+	int r = 0;
+
+	sql_bind_str(&query, project);
+	sql_bind_str(&query, mcp_id);
+	sql_bind_int(&query, sql_limit(limit));
+	r = sql_all(&query, read_event, sizeof(*ret->items), &rows);
+	*ret = (struct store_event_list){rows.items, rows.count};
+	return r;
+}
+
 int store_event_list(struct store_tx *tx, const struct store_event_filter *filter, int64_t from, size_t limit,
 	struct store_event_list *ret)
 {

@@ -58,6 +58,12 @@ int store_event_head(struct store_tx *tx, int64_t *ret_sequence) MUST_USE;
 int store_event_find_last(
 	struct store_tx *tx, struct str package, enum store_surface surface, struct store_event *ret) MUST_USE;
 
+struct store_event_list;
+
+/* What was seen of a tool server, a row each time that it changed, newest first. */
+int store_event_list_of_server(struct store_tx *tx, struct str project, struct str mcp_id, size_t limit,
+	struct store_event_list *ret) MUST_USE;
+
 struct store_event_filter {
 	struct str
 		projects_json; /* absent = all; with one, events of no project are left out. The others: absent = any */

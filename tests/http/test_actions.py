@@ -238,5 +238,39 @@ def nothing_may_be_done_with_what_is_over(daemon):
     equal(view(daemon.admin, done, "a")["actions"], [], "its task is completed")
 
 
+# ---- what else a view tells
+
+@scene
+def a_package_tells_its_plan_and_what_it_waits_for(daemon):
+    world = daemon.world()
+    world.submit(free("a"), free("b"), free("c", after=["a", "b"]))
+    world.approve()
+    world.outcome(world.handoff("a"))
+    found = view(daemon.planner, world, "c")
+    equal(found["title"], "A plan")
+    equal(found["after"], [{"id": world.pid("a"), "label": "a", "status": "completed"}, {"id": world.pid("b"), "label": "b", "status": "ready"}])
+    equal([item["id"] for item in found["after"]], found["dependsOn"])
+    equal(view(daemon.planner, world, "a")["after"], [])
+
+
+@scene
+def a_tool_server_has_a_history_of_its_changes(daemon):
+    world, other = daemon.world(), daemon.world()
+    other.health(state="healthy")
+    for state, error in (("healthy", None), ("healthy", None), ("unhealthy", "connection refused"), ("auth_required", None)):
+        world.health(state=state, error=error)
+    rows = {row["mcpId"]: row for row in daemon.planner.get("/v1/projects/%s/health" % world.id).must(200)["items"]}
+    history = rows["github"]["history"]
+    equal([(seen["status"], seen["error"]) for seen in history],
+          [("auth_required", None), ("unhealthy", "connection refused"), ("healthy", None)])
+    equal(history[0]["checkedAt"], rows["github"]["checkedAt"])
+    equal({seen["mcpId"] for seen in rows["filesystem"]["history"]}, {"filesystem"})
+    for _ in range(15):
+        for state in ("healthy", "unhealthy"):
+            world.health(state=state)
+    rows = {row["mcpId"]: row for row in daemon.planner.get("/v1/projects/%s/health" % world.id).must(200)["items"]}
+    equal(len(rows["github"]["history"]), 20)
+
+
 if __name__ == "__main__":
     run_scenes()
