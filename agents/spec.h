@@ -73,6 +73,14 @@ enum spec_result { SPEC_REFUSED = 1 };
 
 /* `[a-z0-9][a-z0-9_-]{0,63}` over its exact bytes, without "__". */
 bool spec_id_is_valid(struct str id);
+/* 1 to 128 of `[A-Za-z0-9._-]`, the first a letter or digit. */
+bool spec_tool_name_is_valid(struct str name);
+/* Of the environment; and of a header, a token of RFC 9110. */
+bool spec_variable_name_is_valid(struct str name);
+bool spec_header_name_is_valid(struct str name);
+
+/* A member's name as a step of a pointer, in the arena or a literal. One that may be a secret in the wrong place isn't repeated. */
+const char *spec_pointer_step(struct arena *arena, struct str name);
 
 /* The strict door. `id` is what the address names: one in the spec must be the same. 0 and *ret; SPEC_REFUSED with every fault in
  * *faults (whose arena the caller sets); or -ENOMEM. */

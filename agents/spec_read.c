@@ -48,10 +48,9 @@ __attribute__((format(printf, 3, 4))) static void fault(
 	faults->failed = item->pointer.bytes == NULL;
 }
 
-/* A member's name as a step of a pointer. A name that may be a secret in the wrong place is not repeated. */
-static const char *step(struct spec_faults *faults, struct str name)
+const char *spec_pointer_step(struct arena *arena, struct str name)
 {
-	char *text = arena_alloc(faults->arena, 2 * name.len + 1);
+	char *text = arena_alloc(arena, 2 * name.len + 1);
 	size_t len = 0;
 
 	if (text == NULL || name.len > POINTER_BYTES / 4 || redact_finds_secret(name))
@@ -66,6 +65,11 @@ static const char *step(struct spec_faults *faults, struct str name)
 	}
 	text[len] = '\0';
 	return text;
+}
+
+static const char *step(struct spec_faults *faults, struct str name)
+{
+	return spec_pointer_step(faults->arena, name);
 }
 
 /* ---- texts */
@@ -111,7 +115,7 @@ static bool is_letter_or_digit(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
 }
 
-static bool is_tool_name(struct str name)
+bool spec_tool_name_is_valid(struct str name)
 {
 	if (name.len == 0 || name.len > SPEC_TOOL_NAME_LIMIT || !is_letter_or_digit(name.bytes[0]))
 		return false;
@@ -122,7 +126,7 @@ static bool is_tool_name(struct str name)
 }
 
 /* A token of RFC 9110. */
-static bool is_header_name(struct str name)
+bool spec_header_name_is_valid(struct str name)
 {
 	if (name.len == 0 || name.len > 256)
 		return false;
@@ -145,7 +149,7 @@ static bool is_message_header(struct str name)
 	return false;
 }
 
-static bool is_variable_name(struct str name)
+bool spec_variable_name_is_valid(struct str name)
 {
 	return name.len > 0 && name.len <= 256 && memchr(name.bytes, '=', name.len) == NULL && !has_control(name);
 }
@@ -324,11 +328,11 @@ static void check_name(struct reading *reading, const char *key, const struct sp
 {
 	const char *at = step(reading->faults, value->name);
 
-	if (reading->spec->transport == SPEC_STDIO && !is_variable_name(value->name))
+	if (reading->spec->transport == SPEC_STDIO && !spec_variable_name_is_valid(value->name))
 		fault(reading->faults, "isn't the name of a variable", "/%s/%s", key, at);
 	if (reading->spec->transport != SPEC_HTTP)
 		return;
-	if (!is_header_name(value->name))
+	if (!spec_header_name_is_valid(value->name))
 		fault(reading->faults, "isn't the name of a header", "/%s/%s", key, at);
 	else if (is_message_header(value->name))
 		fault(reading->faults, "is a header that belongs to the connection itself", "/%s/%s", key, at);
@@ -416,7 +420,8 @@ static void read_secret_keys(struct reading *reading)
 	for (size_t i = 0; i < spec->secret_key_count; i++) {
 		struct spec_value value = {.name = spec->secret_keys[i]};
 
-		if (spec->transport == SPEC_STDIO ? !is_variable_name(value.name) : !is_header_name(value.name))
+		if (spec->transport == SPEC_STDIO ? !spec_variable_name_is_valid(value.name)
+						  : !spec_header_name_is_valid(value.name))
 			fault(reading->faults, "isn't the name of a variable or header", "/secretKeys/%zu", i);
 		for (size_t k = 0; k < i; k++)
 			if (str_equal(spec->secret_keys[k], value.name))
@@ -431,7 +436,7 @@ static void read_tools(struct reading *reading)
 	spec->narrows_tools = member(reading, "allowedTools") != NULL;
 	spec->allowed_tool_count = read_list(reading, "allowedTools", SPEC_TOOLS_LIMIT, &spec->allowed_tools);
 	for (size_t i = 0; i < spec->allowed_tool_count; i++) {
-		if (!is_tool_name(spec->allowed_tools[i]))
+		if (!spec_tool_name_is_valid(spec->allowed_tools[i]))
 			fault(reading->faults, "isn't the name of a tool", "/allowedTools/%zu", i);
 		for (size_t k = 0; k < i; k++)
 			if (str_equal(spec->allowed_tools[k], spec->allowed_tools[i]))

@@ -29,6 +29,7 @@ extern const struct cli_command cmd_health_report;
 extern const struct cli_command cmd_heartbeat;
 extern const struct cli_command cmd_import;
 extern const struct cli_command cmd_inventory;
+extern const struct cli_command cmd_materialize;
 extern const struct cli_command cmd_mcp;
 extern const struct cli_command cmd_outcome;
 extern const struct cli_command cmd_preview;

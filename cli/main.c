@@ -62,6 +62,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_catalog_show,
 	&cmd_catalog_put,
 	&cmd_catalog_liveness,
+	&cmd_materialize,
 	&cmd_redact,
 	&cmd_bundle_list,
 	&cmd_bundle_card,

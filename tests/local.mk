@@ -353,13 +353,23 @@ EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test
 # ---- end of register and import
 
 # ---- agents: what a run's child prints, and what its client is given
-check_PROGRAMS += test_secret_filter
-TESTS += test_secret_filter
+if HAVE_CMOCKA
+check_PROGRAMS += test_job test_secret_filter
+TESTS += test_job test_secret_filter
+test_job_SOURCES = %D%/unit/test_job.c
+test_job_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+test_job_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 test_secret_filter_SOURCES = %D%/unit/test_secret_filter.c
 test_secret_filter_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
 test_secret_filter_LDADD = libagents.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
-TESTS += %D%/cli/test_redact.py
-EXTRA_DIST += %D%/cli/test_redact.py
+endif
+check_PROGRAMS += yaml_pairs
+yaml_pairs_SOURCES = %D%/lib/yaml_pairs.c
+yaml_pairs_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+yaml_pairs_LDADD = $(JANSSON_LIBS) $(YAML_LIBS)
+agent_tests = %D%/cli/test_redact.py %D%/cli/test_materialize.py %D%/cli/test_run_lifetime.py %D%/http/test_agent_config.py
+TESTS += $(agent_tests)
+EXTRA_DIST += $(agent_tests) %D%/cli/materializing.py
 # ---- end of agents
 # ---- tests/mcp: both eras of the protocol, over both fronts
 mcp_tests = %D%/mcp/test_stdio.py %D%/mcp/test_tools.py %D%/mcp/test_http.py %D%/mcp/test_readonly.py

@@ -29,6 +29,7 @@ static const struct http_routes *const tables[] = {
 	&api_packages_routes,
 	&api_surfaces_routes,
 	&api_runs_routes,
+	&api_agent_config_routes,
 	&api_grants_routes,
 	&api_decisions_routes,
 	&api_rejudge_routes,

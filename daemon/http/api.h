@@ -77,7 +77,7 @@ struct str api_text(const char *text);
 
 /* The tables, one of each resource. */
 extern const struct http_routes api_audit_routes, api_backup_routes;
-extern const struct http_routes api_metrics_routes, api_stats_routes;
+extern const struct http_routes api_agent_config_routes, api_metrics_routes, api_stats_routes;
 extern const struct http_routes api_service_routes, api_catalog_routes, api_projects_routes, api_servers_routes,
 	api_health_routes, api_tasks_routes, api_packages_routes, api_surfaces_routes, api_runs_routes,
 	api_grants_routes, api_decisions_routes, api_rejudge_routes, api_events_routes, api_recovery_routes,

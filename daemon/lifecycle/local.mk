@@ -24,6 +24,7 @@ liblifecycle_la_SOURCES += \
   %D%/recheck.c %D%/recheck.h %D%/server.c %D%/server.h %D%/server_seal.c %D%/server_seal.h
 liblifecycle_la_SOURCES += %D%/upkeep.c %D%/upkeep.h
 liblifecycle_la_SOURCES += %D%/context.c %D%/context.h %D%/context_request.c %D%/context_request.h
+liblifecycle_la_SOURCES += %D%/run_config.c %D%/run_config.h
 liblifecycle_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 liblifecycle_la_CFLAGS = $(AM_CFLAGS)
 liblifecycle_la_LIBADD = libstore.la libhealth.la libreader.la libagents.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS) $(PTHREAD_LIBS)

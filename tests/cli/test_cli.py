@@ -18,7 +18,7 @@ COMMANDS = ("status", "recovery", "watch", "task submit", "preview", "approve", 
             "handoff", "heartbeat", "outcome", "grant", "deny", "revoke", "project set",
             "project show", "project list", "project archive", "project unarchive", "token create", "token list", "token revoke", "evaluate", "explain",
             "server set", "server show", "import",
-            "server list", "server check", "server remove", "register", "health list", "health report", "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness", "redact",
+            "server list", "server check", "server remove", "register", "health list", "health report", "test", "replay", "rejudge", "catalog check", "catalog show", "catalog put", "catalog liveness", "redact", "materialize",
             "audit verify", "backup", "restore", "doctor", "bundle list", "bundle card", "bundle ask", "bundle fetch", "inventory", "search", "mcp")
 PACKAGE = {
     "label": "backend",

@@ -37,6 +37,7 @@ TABLE = (
     ("POST", "/v1/tasks/{task}/cancellation", 7, ("operator",)), ("POST", "/v1/packages/{package}/cancellation", 7, ("operator",)),
     ("POST", "/v1/packages/{package}/retry", 7, ("operator",)), ("POST", "/v1/packages/{package}/rework", 7, ("executor", "operator")),
     ("POST", "/v1/runs/{run}/context", 7, ("executor",)),
+    ("GET", "/v1/runs/none/agent-config?agent=codex", None, ("executor",)),
     ("POST", "/v1/runs/{run}/heartbeat", 7, ("executor",)), ("POST", "/v1/projects/{project}/archive", 7, ("admin",)),
     ("POST", "/v1/projects/{project}/unarchive", 7, ("admin",)),
     ("GET", "/v1/audit", None, ("auditor",)), ("GET", "/v1/audit/verify", None, ("auditor",)), ("POST", "/v1/backup", None, ("admin",)),

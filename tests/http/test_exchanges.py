@@ -12,7 +12,7 @@ from daemon import Failed, check, equal, is_problem, rfc3339, run_scenes, scene 
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples")
 # Actions and links to addresses that the daemon does not have yet.
-NOT_YET = {"links": ("context", "agentConfig")}
+NOT_YET = {"links": ("context",)}
 EXPIRES = "2026-12-07T00:00:00.000Z"
 ROLES = {"<planner>": "planner", "<approver>": "approver", "<executor>": "executor"}
 NAMES = Names()

@@ -143,7 +143,7 @@ def ids_of(daemon):
     grant = world.grant("a")["grant"]
     world.approve()
     daemon.admin.put("/v1/projects/%s/servers/github" % world.id, {"enabled": True}).must(201)
-    run = world.handoff("b")
+    run = world.handoff("b", client=daemon.admin)
     return {"projects": world.id, "tasks": world.task_id(), "packages": world.pid("a"), "grants": grant["id"], "runs": run["run"]["id"],
             "decisions": run["decisionId"], "capabilities": READ, "servers": "github", "health": "github",
             "web": "tokens.css", "lib": "api.js", "parts": "app.js", "screens": "queue.js", "vendor": "htm.js"}

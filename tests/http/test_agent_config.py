@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""What a run's agent may have: the route, and admitctl materialize under a decision (chapters 4.2, 5.7). Speaks TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from daemon import CANARY, check, equal, free, is_problem, reads, run_scenes, running, scene  # noqa: E402
+
+ADMITCTL = os.environ.get("ADMITCTL", "admitctl")
+KEY = "[secrets]\nkey_file = %s\n"
+SPEC = {"transport": "http", "url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer " + CANARY}}
+
+
+def granted(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    world.grant("a")
+    world.approve()
+    return world, world.handoff("a")
+
+
+def path_of(run, agent="claude-code"):
+    return "/v1/runs/%s/agent-config?agent=%s" % (run["run"]["id"], agent)
+
+
+@scene
+def the_config_is_the_grant(daemon):
+    world, run = granted(daemon)
+    equal(run["links"]["agentConfig"], path_of(run))
+    found = daemon.executor.get(path_of(run)).must(200).json
+    equal((found["decisionId"], found["runId"], found["agent"]), (run["decisionId"], run["run"]["id"], "claude-code"))
+    equal(found["reader"]["capabilities"], run["given"]["readScope"][0]["capabilities"])
+    server = json.loads(found["files"][0]["content"])["mcpServers"]
+    equal(list(server), ["admitd"])
+    equal(server["admitd"]["args"][:3], ["mcp", "--root", found["reader"]["root"]])
+    equal(server["admitd"]["args"][3:], [word for name in found["reader"]["capabilities"] for word in ("--only", name)])
+    equal(found["arguments"], ["--mcp-config", "{directory}/mcp-servers.json", "--strict-mcp-config"])
+    codex = daemon.executor.get(path_of(run, "codex")).must(200).json
+    equal((codex["environment"], codex["arguments"]), ({"CODEX_HOME": "{directory}"}, []))
+    check(codex["files"][0]["content"].startswith('cli_auth_credentials_store = "file"\n\n[mcp_servers.admitd]\n'), codex)
+    world.outcome(run)
+
+
+@scene
+def a_run_that_was_granted_nothing_gets_no_reader(daemon):
+    world = daemon.world()
+    world.submit(free("a"))
+    world.approve()
+    run = world.handoff("a")
+    found = daemon.executor.get(path_of(run)).must(200).json
+    equal((found["reader"], found["files"], found["arguments"]), (None, [], ["--strict-mcp-config"]))
+    check(all(item["reason"] != "bounded_context_approved" for item in found["withheld"]), found["withheld"])
+
+
+@scene
+def a_tool_server_of_the_project_is_withheld_with_its_reason_and_without_its_secret(daemon):
+    world, run = granted(daemon)
+    daemon.admin.put("/v1/projects/%s/servers/github" % world.id, {"spec": SPEC}).must(201)
+    for agent in ("claude-code", "codex"):
+        answer = daemon.executor.get(path_of(run, agent)).must(200)
+        check(CANARY not in json.dumps(answer.json), "a credential in the answer")
+        equal([item for item in answer.json["withheld"] if item["kind"] == "server"],
+              [{"kind": "server", "name": "github", "reason": "not_admitted",
+                "detail": "no decision admits a live tool server"}])
+    daemon.admin.delete("/v1/projects/%s/servers/github" % world.id).must(204)
+
+
+@scene
+def only_who_may_use_the_run_gets_it_and_only_while_it_lives(daemon):
+    world, run = granted(daemon)
+    other = granted(daemon)[1]
+    equal(daemon.request("GET", path_of(run), None, run["runToken"]).status, 200)
+    is_problem(daemon.request("GET", path_of(run), None, other["runToken"]), 404, "not_found")
+    is_problem(daemon.client("stranger", "executor").get(path_of(run)), 403, "forbidden")
+    is_problem(daemon.planner.get(path_of(run)), 403, "forbidden")
+    is_problem(daemon.executor.get("/v1/runs/run_none/agent-config?agent=codex"), 404, "not_found")
+    for wrong in ("", "?agent=", "?agent=cursor"):
+        is_problem(daemon.executor.get("/v1/runs/%s/agent-config%s" % (run["run"]["id"], wrong)), 400, "bad_request")
+    world.outcome(run)
+    equal(is_problem(daemon.executor.get(path_of(run)), 409, "run_ended")["outcome"], "succeeded")
+
+
+# ---- by admitctl
+
+def materialize(daemon, folder, run, *words):
+    token = os.path.join(folder, "token")
+    with open(token, "w", encoding="utf-8") as file:
+        file.write(run["runToken"])
+    done = subprocess.run(
+        [ADMITCTL, "materialize", "--base", os.path.join(folder, "base"), "--url", "http://127.0.0.1:%d" % daemon.port, "--token-file", token,
+         "--run", run["run"]["id"], *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        timeout=120, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@scene
+def admitctl_writes_what_the_decision_admits_and_withholds_what_a_body_brings(daemon):
+    world, run = granted(daemon)
+    with tempfile.TemporaryDirectory() as folder:
+        body = os.path.join(folder, "body.json")
+        with open(body, "w", encoding="utf-8") as file:
+            json.dump({"servers": [dict(SPEC, id="mine")],
+                       "skills": [{"name": "s", "description": "d", "instructions": "i"}]}, file)
+        code, out, err = materialize(daemon, folder, run, "--body", body, "--own-home", "--owner", str(os.getpid()), "--json")
+        equal(code, 0, err)
+        made = json.loads(out)
+        equal((made["servers"], made["skills"], made["ungoverned"]), (["admitd"], ["s"], False))
+        equal((made["decisionId"], made["run"]), (run["decisionId"], run["run"]["id"]))
+        check({"kind": "server", "name": "mine", "reason": "not_admitted", "detail": "no decision admits a live tool server"}
+              in made["withheld"], made["withheld"])
+        with open(os.path.join(made["directory"], "mcp-servers.json"), encoding="utf-8") as file:
+            text = file.read()
+        server = json.loads(text)["mcpServers"]["admitd"]
+        check(os.path.isabs(server["command"]) and os.access(server["command"], os.X_OK), server["command"])
+        check(CANARY not in out + err + text, "a credential of a withheld server")
+        with open(os.path.join(made["directory"], "admission.json"), encoding="utf-8") as file:
+            equal(json.load(file)["decisionId"], run["decisionId"])
+    world.outcome(run)
+
+
+@scene
+def a_run_that_is_over_leaves_no_folder(daemon):
+    world, run = granted(daemon)
+    world.outcome(run)
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = materialize(daemon, folder, run, "--", "true")
+        equal(code, 1)
+        check("run" in err, err)
+        check(not os.path.isdir(os.path.join(folder, "base")) or os.listdir(os.path.join(folder, "base")) == [], "a folder")
+
+
+# ---- credentials of stored specs
+
+@scene
+def a_stored_credential_is_in_no_answer_event_metric_log_or_file(daemon):
+    with tempfile.TemporaryDirectory() as keys:
+        key = os.path.join(keys, "key")
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            file.write(os.urandom(32))
+        with running(KEY % key) as sealed:
+            world = sealed.world()
+            path = "/v1/projects/%s/servers" % world.id
+            answers = [sealed.admin.put(path + "/github", {"spec": SPEC}),
+                       sealed.admin.put(path + "/other", {"spec": dict(SPEC, url="https://u:%s@h/" % CANARY)}),
+                       sealed.admin.put(path + "/third", {"spec": dict(SPEC, transport=CANARY)}),
+                       sealed.admin.put(path + "/fourth", {"spec": {"transport": "stdio", "command": "/x",
+                                                                    "args": ["--token", CANARY], "env": {"A": 1}}}),
+                       sealed.operator.post(path + "/github/check"), sealed.admin.get(path), sealed.admin.get(path + "/github"),
+                       sealed.auditor.get("/metrics"), sealed.auditor.get("/v1/audit"),
+                       sealed.admin.get("/v1/projects/%s/health" % world.id), sealed.admin.get("/v1/recovery")]
+            equal(answers[0].status, 201)
+            for answer in answers:
+                check(CANARY.encode() not in answer.raw, repr(answer))
+            shown = answers[6].json["spec"]["headers"]["Authorization"]
+            equal(shown, {"credential": True, "set": True})
+            sealed.check_secrets()
+
+
+if __name__ == "__main__":
+    run_scenes("")
