@@ -261,7 +261,8 @@ static void sort_named(struct bundle *bundle)
 {
 	size_t i, kept = 0;
 
-	qsort(bundle->named, bundle->named_count, sizeof(*bundle->named), bundle_compare_ids);
+	if (bundle->named_count > 0)
+		qsort(bundle->named, bundle->named_count, sizeof(*bundle->named), bundle_compare_ids);
 	for (i = 0; i < bundle->named_count; i++)
 		if (kept == 0 || !str_equal(bundle->named[kept - 1], bundle->named[i]))
 			bundle->named[kept++] = bundle->named[i];
