@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """GET /v1/events: what watchers get, in which form, from where on, and what the slow and the many do to others. Speaks TAP."""
+import contextlib
 import json
 import os
 import resource
 import socket
+import sqlite3
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import TIMEOUT_S, Failed, check, equal, free, is_problem, reads, run_scenes, scene  # noqa: E402
+from daemon import TIMEOUT_S, Failed, check, equal, free, is_problem, reads, run_scenes, running, scene  # noqa: E402
 from openapi import check_line  # noqa: E402
 
 BEAT = "[events]\nbeat = 1\n"
@@ -173,6 +175,32 @@ def what_is_not_in_the_log_is_a_reset(daemon):
     world.submit(free("a"))
     equal(watch.event()[0], str(int(number) + 1))
     watch.close()
+
+
+@scene
+def what_retention_took_away_is_a_reset_in_both_forms(_daemon):
+    with running(BEAT) as daemon:
+        daemon.world().submit(free("a"))
+        equal(daemon.stop(), 0)
+        # As retention leaves it: the first segment is gone, and its trim says so.
+        with contextlib.closing(sqlite3.connect(os.path.join(daemon.state, "admitd.db"))) as db:
+            through = db.execute("SELECT sequence FROM audit_checkpoints WHERE number = 1").fetchone()[0]
+            db.execute("INSERT INTO audit_trims (through, after, digest, at) VALUES (?, 0, zeroblob(32), 1)", (through,))
+            db.execute("DELETE FROM events WHERE sequence <= ?", (through,))
+            db.commit()
+        daemon.start()
+        for accept in (SSE, LINES):
+            for after in range(through):
+                watch = Watch(daemon, daemon.admin, "?after=%d" % after, accept=accept)
+                number, name, data = watch.next()
+                equal((name, data["asOfEvent"], number), ("reset", head_of_log(daemon), data["asOfEvent"]))
+                watch.close()
+            watch = Watch(daemon, daemon.admin, "?after=%d" % through, accept=accept)
+            equal(watch.event()[0], str(through + 1), "the first that is kept")
+            watch.close()
+        watch = Watch(daemon, daemon.admin, last="1")
+        equal(watch.next()[1], "reset", "Last-Event-ID")
+        watch.close()
 
 
 @scene
