@@ -99,5 +99,23 @@ def an_approval_that_another_catalog_made_too_narrow_waits_for_what_is_missing(d
     check(changed(before, world.see()), "the grant changed nothing")
 
 
+@scene
+def more_packages_than_one_transaction_takes_follow_another_catalog(daemon):
+    world = daemon.world()
+    for number in range(3):
+        world.submit(*[reads("p%d" % index, LIST) for index in range(200)], name="t%d" % number)
+    whole, tag = catalog(daemon)
+    daemon.admin.put("/v1/catalog", without(whole, LIST), {"If-Match": tag}).must(200)
+
+    def holds():
+        held = daemon.admin.get("/v1/stats?project=" + world.id).must(200)["holds"]
+        return {item["kind"]: item["count"] for item in held}
+
+    daemon.wait_until(lambda: holds() == {"needs_plan_change": 600}, "all holds by the narrower catalog")
+    daemon.admin.put("/v1/catalog", whole).must(200)
+    daemon.wait_until(lambda: holds() == {"needs_grant": 600}, "all holds by the whole catalog")
+    check(not any(one.get("rejudging") for one in world.task("t2")["packages"]), "a stamp is old")
+
+
 if __name__ == "__main__":
     run_scenes()
