@@ -2,3 +2,4 @@
 EXTRA_DIST += README.md LICENSE .clang-format scripts %D%/README.md %D%/api.md %D%/architecture.md %D%/assurance.md %D%/audit.md %D%/contract.md \
   %D%/lifecycle.md %D%/materialize.md %D%/import.md %D%/quality.md %D%/register.md %D%/adr
 dist_man_MANS += %D%/man/admitctl.1 %D%/man/admit.3 %D%/man/admitd.8
+EXTRA_DIST += %D%/console.md %D%/console.png

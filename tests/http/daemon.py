@@ -163,6 +163,7 @@ class Daemon:
         self.process = None
         self.port = None
         self.starts = 0
+        self.listen = "127.0.0.1:0"
         self.secrets = []
         self.told = set()
         self.projects = 0
@@ -180,7 +181,7 @@ class Daemon:
         """Starts it and waits until it is ready."""
         self.starts += 1
         port_file = os.path.join(self.folder, "port.%d" % self.starts)
-        command = [admitd(), "--state", self.state, "--listen", "127.0.0.1:0", "--port-file", port_file]
+        command = [admitd(), "--state", self.state, "--listen", self.listen, "--port-file", port_file]
         if self.config is not None:
             command += ["--config", self.config]
         with open(self.log_path, "ab") as log:

@@ -15,3 +15,8 @@ clean-local:
 distclean-local:
 	test $(srcdir) = . || rm -f tests/mcp/npm/package.json tests/mcp/npm/package-lock.json
 	test $(srcdir) = . || rm -f tests/npm/package.json tests/npm/package-lock.json
+
+# The README's picture is the test's own: `make check TESTS=tests/web/test_queue.mjs console-picture` takes it anew.
+console-picture: tests/web/shots/queue-light.png
+	cp $< $(srcdir)/docs/console.png
+.PHONY: console-picture

@@ -118,6 +118,7 @@ def live(daemon):
 def main():
     with house.running() as daemon:
         print(json.dumps(live(daemon)), flush=True)
+        daemon.listen = "127.0.0.1:%d" % daemon.port  # pages know it by its port
         for line in sys.stdin:
             {"stop": daemon.stop, "start": daemon.start, "kill": daemon.kill9}[line.strip()]()
             print("done", flush=True)

@@ -86,4 +86,34 @@ test("keys move, open dialogs and never decide", async (stage) => {
   await page.close();
 });
 
+test("several rows are decided with one reason, each by itself", async (stage) => {
+  const page = await stage.page("ana");
+  for (const label of ["rebuild-the-glossary", "profile-the-import-job"]) {
+    await row(page, label).click({position: {x: 8, y: 8}});
+    await page.keyboard.press("x");
+  }
+  await page.getByText("2 packages selected").waitFor();
+  await page.getByLabel("Reason").fill("Both were looked at");
+  await page.getByRole("button", {name: "Approve once, 2"}).click();
+  await page.locator(".toast", {hasText: "2 packages decided"}).waitFor();
+  await page.locator("tr.gone", {hasText: "profile-the-import-job"}).waitFor();
+  await page.close();
+});
+
+test("a denial says what it holds, and a plan is sent back, each with its reason", async (stage) => {
+  const page = await stage.page("ana");
+  await row(page, "trace-slow-queries").getByRole("button", {name: "More actions"}).click();
+  await page.getByRole("button", {name: "Deny…"}).click();
+  await page.getByText("What runs already keeps what it has.").waitFor();
+  await page.getByLabel("Reason").fill("not now");
+  await page.locator("[data-confirm][aria-disabled=false]").click();
+  await page.locator("tr[data-row]", {hasText: "Read access was denied"}).filter({hasText: "trace-slow-queries"}).waitFor();
+  await row(page, "sort-reports").getByRole("button", {name: "Request changes…"}).click();
+  await page.getByLabel("Reason").fill("secrets, not secerts");
+  await page.locator("[data-confirm][aria-disabled=false]").click();
+  await page.locator("tr.gone", {hasText: "sort-reports"}).waitFor();
+  equal((await stage.api("ana", "GET", "/v1/tasks/index-the-support-archive")).body.status, "changes_requested");
+  await page.close();
+});
+
 await run(open);

@@ -197,6 +197,10 @@ test("a lost daemon is said, its data stay, actions are off, and all goes on whe
   await page.getByText(/Offline since/).waitFor();
   equal(await row(page, "map-module-boundaries").getByRole("button", {name: /^Approve once/}).getAttribute("aria-disabled"), "true");
   await stage.shot(page, "offline");
+  await stage.story.tell("start");
+  await page.getByText("Live", {exact: true}).waitFor();
+  equal(await page.locator(".strip").count(), 0, "strips");
+  equal(await row(page, "map-module-boundaries").getByRole("button", {name: /^Approve once/}).getAttribute("aria-disabled"), "false");
   stage.faults.length = 0;
   await page.close();
 });

@@ -67,7 +67,7 @@ export function openDialog(action, others, about) {
 
 const DONE = {approve_once: "Approved once", approve_always: "Allowed in the project", deny: "Denied", request_changes: "Changes requested",
   cancel_package: "Package cancelled", cancel_task: "Task cancelled", approve: "Plan approved", reject: "Plan rejected", retry: "Given three more attempts",
-  check_server: "Checked", set_root: "Folder set"};
+  check_server: "Checked", narrow: "Narrowed", remove_access: "Access removed", take_back: "Taken back", rework: "Back for another attempt", set_root: "Folder set"};
 
 function undoOf(action, answer) {
   const given = answer?.actions?.find((one) => one.undoes);

@@ -52,15 +52,15 @@ export function Scope({action, others, choose}) {
     <label key=${one.id}><input type="radio" name="scope" checked=${one.id === action.id} onChange=${() => choose(one)} /><b>${SCOPES[one.id][0]}</b><span>${SCOPES[one.id][1]}</span></label>`)}</div>`;
 }
 
-const project = (action) => decodeURIComponent(action.href.split("/")[3]);
+const projectOf = (action) => decodeURIComponent(action.href.split("/")[3]);
 const day = (text) => new Date(text).toLocaleDateString("en-GB", {day: "numeric", month: "short"});
 
 export function Warning({action, body}) {
   if (action.id !== "approve_always") return null;
   const until = body.expiresAt ? `Until ${day(body.expiresAt)} any` : "From now on, without an end, any";
   const may = body.capabilities.map((name) => name.split(".").pop()).join(", ");
-  return html`<div class="warn"><${Sign} name="setup" tone="amber" /><div><b>This opens ${project(action)} to plans nobody has seen yet.</b> ${until} plan in
-    ${" "}${project(action)} may use ${may} on its files without asking.</div></div>`;
+  return html`<div class="warn"><${Sign} name="setup" tone="amber" /><div><b>This opens ${projectOf(action)} to plans nobody has seen yet.</b> ${until} plan in
+    ${" "}${projectOf(action)} may use ${may} on its files without asking.</div></div>`;
 }
 
 // ---- What an approval or denial would do, as the daemon rehearsed it.
@@ -140,9 +140,12 @@ function useRehearsal(action, body) {
   return found;
 }
 
+/** Whether a person chooses what may be read: a package is approved as a whole. */
+const isChosen = (action) => action.id === "approve_always" || action.id === "narrow";
+
 function bodyOf(action, draft) {
   const body = {...action.body};
-  if (body.capabilities && action.id === "approve_always") body.capabilities = body.capabilities.filter((name) => !draft.without.includes(name));
+  if (body.capabilities && isChosen(action)) body.capabilities = body.capabilities.filter((name) => !draft.without.includes(name));
   if (action.inputs.includes("expiresAt") && endsAt(draft.ends)) body.expiresAt = endsAt(draft.ends);
   if (action.inputs.includes("root")) body.root = draft.root;
   return body;
@@ -164,7 +167,7 @@ function startDraft(action) {
 function Inputs({action, draft, change}) {
   const needs = (name) => action.inputs.includes(name);
   return html`${action.body.capabilities && html`<span>May read</span><div class="row">${action.body.capabilities.map((name) => html`
-      <label class="tick" key=${name}><input type="checkbox" checked=${!draft.without.includes(name)} disabled=${action.id !== "approve_always"}
+      <label class="tick" key=${name}><input type="checkbox" checked=${!draft.without.includes(name)} disabled=${!isChosen(action)}
         onChange=${(event) => change({without: event.target.checked ? draft.without.filter((one) => one !== name) : [...draft.without, name]})} /><code>${name}</code></label>`)}</div>`}
     ${needs("expiresAt") && html`<label for="ends">Ends</label><div class="row"><${Ends} of=${draft.ends} set=${(ends) => change({ends})} once=${action.id === "approve_once"} /></div>`}
     ${needs("root") && html`<label for="root">Folder</label><input id="root" data-first value=${draft.root} onInput=${(event) => change({root: event.target.value})} placeholder="/srv/projects/…" />`}
@@ -200,6 +203,12 @@ function useSending(close) {
 const missing = (action, draft, body) => (action.inputs.includes("reason") && !draft.reason.trim() ? "Say why first." :
   action.inputs.includes("root") && !draft.root.trim() ? "Name the folder first." : body.capabilities && body.capabilities.length === 0 ? "Choose what may be read." : null);
 
+/** An approval for a project names it. */
+function titleOf(action) {
+  const title = bare(action.label);
+  return action.id === "approve_always" && !title.includes(projectOf(action)) ? `${title} in ${projectOf(action)}` : title;
+}
+
 function ActionForm({open, close}) {
   const [action, setAction] = useState(open.action);
   const [draft, setDraft] = useState(startDraft(open.action));
@@ -220,7 +229,7 @@ function ActionForm({open, close}) {
     <button class="btn lg" onClick=${() => copy(curl(action, full, sending.key.current), "curl command")}>Copy as curl</button>
     <button class="btn p lg" data-confirm aria-disabled=${Boolean(off) || !awake || sending.busy} aria-describedby=${off ? "off" : undefined} onClick=${confirm}>${label}</button>`;
   if (CONFLICTS.includes(sending.problem?.code)) return html`<${Conflict} problem=${sending.problem} draft=${draft} close=${close} />`;
-  return html`<${Dialog} title=${bare(action.label)} about=${open.about} close=${close} footer=${footer}>
+  return html`<${Dialog} title=${titleOf(action)} about=${open.about} close=${close} footer=${footer}>
     <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Inputs} action=${action} draft=${draft} change=${change} /></div>
     <${Warning} action=${action} body=${body} /><${ProblemBox} problem=${sending.problem ?? found.problem} />
     ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} isRefusal=${action.body.decision !== "approved"} />`}<//>`;
