@@ -14,7 +14,17 @@ import {fileURLToPath} from "node:url";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const modules = createRequire(path.resolve(process.env.NPM_MODULES ?? ".", "index.js"));
-const {chromium} = modules("playwright-core");
+
+function module(name) {
+  try {
+    return modules(name);
+  } catch {
+    console.log(`Bail out! ${name} isn't installed: make tests/npm/installed says why`);
+    process.exit(1);
+  }
+}
+
+const {chromium} = module("playwright-core");
 export const AXE = modules.resolve("axe-core/axe.min.js");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];

@@ -43,6 +43,8 @@ test("one of two who decide at the same moment is told what the other did, and n
   await stage.shot(loser, "conflict");
   const items = (await stage.api("ana", "GET", "/v1/grants?project=atlas&limit=100")).body.items;
   equal(items.filter((one) => ["mine", "no, mine"].includes(one.reason)).length, 1, "records");
+  await loser.getByRole("button", {name: "Decide on the new record"}).click();
+  await loser.locator(".toast", {hasText: "Nothing of it waits any more"}).waitFor();
   await Promise.all([ana.close(), marek.close()]);
 });
 

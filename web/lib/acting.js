@@ -59,8 +59,8 @@ export function send(action, body, key) {
 /** What it would do, by the daemon: its `impact`. */
 export const rehearse = (action, body) => ask(action.method, `${action.href}?dryRun=true`, {body});
 
-export function openDialog(action, others, about) {
-  dialog.set({action, others, about, opened: newKey()});
+export function openDialog(action, others, about, reason) {
+  dialog.set({action, others, about, reason, opened: newKey()});
 }
 
 // ---- Taking an approval back: a new decision, made from the answer to the one before.

@@ -1,9 +1,10 @@
 // Every action that asks first: its scope, what it needs from a person, what it would do, and a button that says so.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {curl, dialog, done, isGrant, nameOf, newKey, rehearse, send} from "../lib/acting.js";
-import {mayNot, reachable, whyNot} from "../lib/api.js";
+import {curl, dialog, done, isGrant, nameOf, newKey, openDialog, rehearse, send, toast} from "../lib/acting.js";
+import {all, mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
 import {copy} from "../lib/page.js";
+import {QUEUE} from "../lib/queue.js";
 import {age, serverNow, useNow} from "../lib/time.js";
 import {ProblemBox} from "./load.js";
 import {Quote, Sign, Text} from "./marks.js";
@@ -94,16 +95,25 @@ export function Impact({impact, checkedAt, isRefusal}) {
 
 // ---- Somebody else was first: what they did, and that nothing of ours was written. The draft can be copied out.
 
-export function Conflict({problem, draft, close}) {
+/** The same action as it is now, from the queue read again; its draft comes along. */
+async function decideAnew(action, draft, about, close) {
+  const page = await all(QUEUE).catch(() => ({items: []}));
+  const item = page.items.find((one) => one.actions.some((other) => other.id === action.id && other.href === action.href));
+  close();
+  if (item) openDialog(item.actions.find((other) => other.id === action.id && other.href === action.href), item.actions, about, draft.reason);
+  else toast.set({text: "Nothing of it waits any more."});
+}
+
+export function Conflict({problem, draft, action, about, close}) {
   const now = useNow(1000);
   const current = problem.body.current;
   const footer = html`<button class="btn lg" onClick=${close}>Close</button><span class="sp"></span>
-    <button class="btn p lg" data-first onClick=${close}>Decide on the new record</button>`;
+    <button class="btn p lg" data-first onClick=${() => decideAnew(action, draft, about, close)}>Decide on the new record</button>`;
   return html`<${Dialog} title="Nothing of yours was written" close=${close} footer=${footer}>
     ${current?.actor && html`<p class="plain"><b><${Text} of=${current.actor.principal} /></b> decided this ${age(Date.parse(current.at), now)} ago. <${Quote} of=${current.reason} /></p>`}
     <${ProblemBox} problem=${problem} />
-    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> ${one.operatorState?.headline}</p>`)}
-    ${draft.reason && html`<p class="plain">Your reason is kept here: <${Quote} of=${draft.reason} /></p>`}<//>`;
+    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> <${Text} of=${one.operatorState?.headline} /></p>`)}
+    ${draft.reason && html`<p class="plain">Your reason is kept: <${Quote} of=${draft.reason} /></p>`}<//>`;
 }
 
 const DEAD_MS = 400;
@@ -160,8 +170,8 @@ function buttonText(action, impact) {
   return impact.holds.length ? `${text}, holds ${impact.holds.length}` : text;
 }
 
-function startDraft(action) {
-  return {reason: "", root: "", without: [], ends: action.id === "approve_always" ? "7" : ""};
+function startDraft(action, reason = "") {
+  return {reason, root: "", without: [], ends: action.id === "approve_always" ? "7" : ""};
 }
 
 function Inputs({action, draft, change}) {
@@ -211,7 +221,7 @@ function titleOf(action) {
 
 function ActionForm({open, close}) {
   const [action, setAction] = useState(open.action);
-  const [draft, setDraft] = useState(startDraft(open.action));
+  const [draft, setDraft] = useState(startDraft(open.action, open.reason));
   const change = (changes) => setDraft({...draft, ...changes});
   const body = bodyOf(action, draft);
   const found = useRehearsal(action, body);
@@ -228,7 +238,7 @@ function ActionForm({open, close}) {
     ${off && html`<span class="why-off" id="off">${off}</span>`}
     <button class="btn lg" onClick=${() => copy(curl(action, full, sending.key.current), "curl command")}>Copy as curl</button>
     <button class="btn p lg" data-confirm aria-disabled=${Boolean(off) || !awake || sending.busy} aria-describedby=${off ? "off" : undefined} onClick=${confirm}>${label}</button>`;
-  if (CONFLICTS.includes(sending.problem?.code)) return html`<${Conflict} problem=${sending.problem} draft=${draft} close=${close} />`;
+  if (CONFLICTS.includes(sending.problem?.code)) return html`<${Conflict} problem=${sending.problem} draft=${draft} action=${action} about=${open.about} close=${close} />`;
   return html`<${Dialog} title=${titleOf(action)} about=${open.about} close=${close} footer=${footer}>
     <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Inputs} action=${action} draft=${draft} change=${change} /></div>
     <${Warning} action=${action} body=${body} /><${ProblemBox} problem=${sending.problem ?? found.problem} />
