@@ -52,6 +52,9 @@ export function forgetAll() {
   kept.clear();
 }
 
+/** Begins to read an address before anything shows it. */
+export const warm = (href) => refresh(Object.assign(entry(href, all), {live: true}));
+
 export const peek = (href) => kept.get(href)?.data ?? null;
 
 /** {data, problem, reload} of an address; null asks nothing. `live` false: it never changes. */
@@ -62,7 +65,7 @@ export function useResource(href, {every = false, live = true} = {}) {
     if (!one) return undefined;
     one.users.add(draw);
     one.live = live;
-    if (live || !one.data) refresh(one);
+    if (!one.asking && (live || !one.data)) refresh(one);
     return () => one.users.delete(draw);
   }, [one]);
   return {data: one?.data ?? null, problem: one?.problem ?? null, reload: () => one && refresh(one)};

@@ -1,5 +1,5 @@
 // The rows of the queue in their groups; a cursor that is one row, wherever the focus is.
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {newKey, send, toast} from "../lib/acting.js";
 import {mayNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
@@ -121,14 +121,19 @@ const pad = (rows) => (rows > 0 ? html`<tbody aria-hidden="true"><tr><td colspan
 
 /** The groups with each row's place, cut to what can be seen. */
 function cut(groups, from, to) {
-  let at = 0;
-  return groups.map((group) => ({group, part: group.rows.map((item) => [item, ++at]).filter(([, index]) => index > from && index <= to)}));
+  let start = 0;
+  return groups.map((group) => {
+    const first = Math.max(0, from - start);
+    const part = group.rows.slice(first, Math.max(first, to - start)).map((item, at) => [item, start + first + at + 1]);
+    start += group.rows.length;
+    return {group, part};
+  });
 }
 
 export function QueueTable({groups, cleared, selected, windowed}) {
   const cursorId = useValue(cursor);
   const total = groups.reduce((sum, group) => sum + group.rows.length, 0);
-  const flat = groups.flatMap((group) => group.rows);
+  const flat = useMemo(() => groups.flatMap((group) => group.rows), [groups]);
   const box = useRef(null);
   const [from, to] = useWindow(box, total, ROW_PX, windowed, flat.findIndex((row) => row.id === cursorId));
   const shown = cut(groups, from, to).filter(({part, group}) => part.length || !windowed && group.rows.length);

@@ -17,7 +17,8 @@ const WINDOW_OVER = 500;
 function useFrozen(items, filterKey) {
   const kept = useRef({rows: [], key: null});
   const cursorId = useValue(cursor);
-  const [, redraw] = useState(0);
+  const [version, redraw] = useState(0);
+  const leaving = kept.current.rows.some((row) => row.gone) ? cursorId : null;
   return useMemo(() => {
     if (!items) return {rows: [], fresh: [], show() {}};
     const first = kept.current.key !== filterKey || kept.current.rows.length === 0;
@@ -25,7 +26,7 @@ function useFrozen(items, filterKey) {
     kept.current = {rows: found.rows, key: filterKey};
     const show = () => { kept.current = {rows: [...found.rows.filter((row) => !row.gone), ...found.fresh], key: filterKey}; redraw((n) => n + 1); };
     return {...found, show};
-  }, [items, filterKey, cursorId, kept.current.rows]);
+  }, [items, filterKey, leaving, version]);
 }
 
 /** {packageId: event} of what was cleared while this screen was open. */
@@ -62,7 +63,8 @@ function useRows(items, query) {
   const wanted = useMemo(() => items?.filter((item) => (!query.kind || kindOf(item) === query.kind) && (!query.project || item.project === query.project)), [items, query.kind, query.project]);
   const frozen = useFrozen(wanted, `${query.kind ?? ""}/${query.project ?? ""}`);
   const groups = useMemo(() => (query.group === "none" ? [{key: "all", rows: frozen.rows}] : grouped(frozen.rows)), [frozen.rows, query.group]);
-  return {...frozen, groups, flat: groups.flatMap((group) => group.rows)};
+  const flat = useMemo(() => groups.flatMap((group) => group.rows), [groups]);
+  return {...frozen, groups, flat};
 }
 
 function useQueueKeys({flat, fresh, show}, selected, setSelected) {
