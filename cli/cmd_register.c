@@ -9,12 +9,13 @@
 #include "agents/register.h"
 #include "cli/commands.h"
 #include "cli/show.h"
+#include "mcp/bundles.h"
 #include "mcp/reading.h"
 #include "policy/cleanup.h"
 #include "policy/json_out.h"
 #include "policy/text.h"
 
-enum { SHOWN_CEILING = 16 * 1024 * 1024 };
+enum { TOOLS_LIMIT = MCP_READING_TOOLS + BUNDLE_TOOLS };
 
 enum mode { MODE_DRY = 0, MODE_APPLY, MODE_REPORT, MODE_REMOVE, MODE_DRY_REMOVE };
 
@@ -260,11 +261,13 @@ static int refused(struct cli *cli, const struct register_job *job, const char *
 /* ---- running */
 
 /* The tools that the server has when it is started by this entry: with no daemon, and all of its root. */
-static size_t name_tools(const char *ret_names[static MCP_READING_TOOLS])
+static size_t name_tools(const char *ret_names[static TOOLS_LIMIT])
 {
-	struct mcp_tool tools[MCP_READING_TOOLS];
+	struct mcp_tool tools[TOOLS_LIMIT];
 	size_t count = mcp_reading_fill(tools, MCP_MAY_ALL, NULL);
 
+	mcp_bundles_fill(tools + count, false, NULL);
+	count += BUNDLE_TOOLS;
 	for (size_t i = 0; i < count; i++)
 		ret_names[i] = tools[i].name;
 	return count;
@@ -273,7 +276,7 @@ static size_t name_tools(const char *ret_names[static MCP_READING_TOOLS])
 static int run(struct cli *cli)
 {
 	CLEANUP(job_drop) struct register_job job = {.arena = &cli->arena, .root = -1, .claude = -1};
-	const char *tools[MCP_READING_TOOLS];
+	const char *tools[TOOLS_LIMIT];
 	enum mode mode = MODE_DRY;
 	const char *root = NULL;
 	const char *self = NULL;
