@@ -88,6 +88,7 @@ static bool is_left_out(struct str name)
 	return str_is(name, ".git") || str_is(name, "node_modules") || str_is(name, ".okf");
 }
 
+/* Meets the file by a handle that can't be read: one that may not be read is met all the same, and refused when it is asked for. */
 static int visit(void *arg, const struct walk_entry *entry)
 {
 	struct bundle *bundle = arg;
@@ -96,7 +97,7 @@ static int visit(void *arg, const struct walk_entry *entry)
 
 	if (entry->kind == CONTAINED_DIRECTORY)
 		return is_left_out(entry->name) ? WALK_SKIP : WALK_ON;
-	result = walk_open(entry, &node);
+	result = contained_open_entry(entry->directory_fd, entry->name.bytes, &node);
 	if (result < 0)
 		return result;
 	if (result == 0 && node.kind == CONTAINED_DIRECTORY)

@@ -126,7 +126,7 @@ static int visit(void *arg, const struct walk_entry *entry)
 		return WALK_SKIP;
 	if (is_below(entry->path, finding->inside) && !is_in_okf(entry->path))
 		return WALK_ON;
-	result = walk_open(entry, &node);
+	result = contained_open_entry(entry->directory_fd, entry->name.bytes, &node);
 	if (result == 0 && node.kind == CONTAINED_DIRECTORY)
 		result = has_index(&node);
 	else if (result > 0)
