@@ -67,14 +67,14 @@ function useRows(items, query) {
   return {...frozen, groups, flat};
 }
 
-function useQueueKeys({flat, fresh, show}, selected, setSelected) {
-  const id = useValue(cursor);
-  const at = flat.findIndex((row) => row.id === id);
-  const row = flat[at];
-  const move = (by) => { const next = flat[Math.max(0, Math.min(flat.length - 1, at < 0 ? 0 : at + by))]; if (next) cursor.set(next.id); };
-  const begin = (action) => row && !row.gone && startById(row.actions, action, aboutOf(row));
-  const select = () => { if (row?.packageId && !row.gone) setSelected(selected.includes(row.id) ? selected.filter((one) => one !== row.id) : [...selected, row.id]); };
-  useKeys({j: () => move(1), k: () => move(-1), Enter: () => row && go(hashOf(row)), a: () => begin("approve_once") ?? begin("approve"), A: () => begin("approve_always"), d: () => begin("deny"),
+/** The cursor is looked up when a key comes: what was drawn last may be of the row before. */
+function useQueueKeys({flat, fresh, show}, setSelected) {
+  const at = () => flat.findIndex((row) => row.id === cursor.get());
+  const row = () => flat[at()];
+  const move = (by) => { const next = flat[Math.max(0, Math.min(flat.length - 1, at() < 0 ? 0 : at() + by))]; if (next) cursor.set(next.id); };
+  const begin = (action) => row() && !row().gone && startById(row().actions, action, aboutOf(row()));
+  const select = () => { const {id, packageId, gone} = row() ?? {}; if (packageId && !gone) setSelected((list) => (list.includes(id) ? list.filter((one) => one !== id) : [...list, id])); };
+  useKeys({j: () => move(1), k: () => move(-1), Enter: () => row() && go(hashOf(row())), a: () => begin("approve_once") ?? begin("approve"), A: () => begin("approve_always"), d: () => begin("deny"),
     r: () => begin("request_changes"), x: select, n: () => fresh.length && show(), Escape: () => setSelected([])});
 }
 
@@ -86,7 +86,7 @@ export function Queue({query}) {
   const [selected, setSelected] = useState([]);
   useMemo(() => items && learn(items), [items]);
   useSpoken(rows.fresh, rows.rows);
-  useQueueKeys(rows, selected, setSelected);
+  useQueueKeys(rows, setSelected);
   useEffect(() => { if (items) performance.mark("admitd.useful"); }, [!items]);
   if (!items) return html`<${Load} resource=${resource} />`;
   return html`<${Load} resource=${resource} /><${QueueHead} page=${resource.data} />
