@@ -267,7 +267,7 @@ static bool judge_transport(struct entry *entry)
 	if (has_command && has_url)
 		import_tell(entry->import, entry->server, IMPORT_FAULT, "it has both command and url");
 	else if (!has_command && !has_url)
-		import_tell(entry->import, entry->server, IMPORT_FAULT, "it has no command and no url");
+		import_tell(entry->import, entry->server, IMPORT_FAULT, "%s", spec_unreachable_words(entry->value));
 	else if (word != NULL && strcmp(word, "sse") == 0)
 		import_tell(entry->import, entry->server, IMPORT_FAULT, "the older transport, sse, isn't supported");
 	else if (!is_known)

@@ -47,7 +47,7 @@ static bool copy_transport(struct copying *copying)
 		return false;
 	}
 	if (given == NULL && !copying->is_http && json_object_get(copying->given, "command") == NULL) {
-		job_drop(copying->reading, true, "it has no command and no url", "%s", copying->place);
+		job_drop(copying->reading, true, spec_unreachable_words(copying->given), "%s", copying->place);
 		return false;
 	}
 	if (json_object_set_new(copying->copy, "transport", json_string(copying->is_http ? "http" : "stdio")) != 0)

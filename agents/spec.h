@@ -82,6 +82,10 @@ bool spec_header_name_is_valid(struct str name);
 /* A member's name as a step of a pointer, in the arena or a literal. One that may be a secret in the wrong place isn't repeated. */
 const char *spec_pointer_step(struct arena *arena, struct str name);
 
+/* Why an entry of a foreign file that has neither command nor url is no spec, a literal. A container, which other files know as a third
+ * kind of server, is named. */
+const char *spec_unreachable_words(const json_t *entry);
+
 /* The strict door. `id` is what the address names: one in the spec must be the same. 0 and *ret; SPEC_REFUSED with every fault in
  * *faults (whose arena the caller sets); or -ENOMEM. */
 int spec_read(struct str id, const json_t *value, struct spec_faults *faults, struct spec *ret) MUST_USE;

@@ -48,6 +48,13 @@ __attribute__((format(printf, 3, 4))) static void fault(
 	faults->failed = item->pointer.bytes == NULL;
 }
 
+const char *spec_unreachable_words(const json_t *entry)
+{
+	return json_object_get(entry, "container") == NULL
+		? "it has no command and no url"
+		: "it names a container, which isn't started here: give the command that starts it";
+}
+
 const char *spec_pointer_step(struct arena *arena, struct str name)
 {
 	char *text = arena_alloc(arena, 2 * name.len + 1);

@@ -348,8 +348,8 @@ toml_json_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 toml_json_LDADD = libagents.la libpolicy.la $(JANSSON_LIBS)
 TESTS += tests/cli/test_import.py tests/cli/test_toml.py
 EXTRA_DIST += tests/cli/test_import.py tests/cli/test_toml.py
-TESTS += tests/cli/test_register.py tests/cli/test_register_others.py
-EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/cases
+TESTS += tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/test_public_cases.py
+EXTRA_DIST += tests/cli/registering.py tests/cli/test_register.py tests/cli/test_register_others.py tests/cli/test_public_cases.py tests/cli/cases
 # ---- end of register and import
 
 # ---- agents: what a run's child prints, and what its client is given

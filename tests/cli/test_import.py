@@ -135,6 +135,34 @@ def one_bad_entry_does_not_hide_the_good_one(daemon):  # C98
 
 
 @scene
+def a_container_is_refused_by_its_name(daemon):  # C121
+    refuses(daemon, "it names a container", container="acme/charts-mcp:2.0.1", entrypointArgs=["-t", "stdio"])
+
+
+@scene
+def a_file_of_another_kind_is_refused_with_its_place(daemon):  # C116, C118, C119, C121, C122, C94, C45, C29
+    for folder, name in (("C116", "SKILL.md"), ("C118", "SKILL.md"), ("C119", "mcp-setup/SKILL.md"), ("C121", "plan.md"), ("C94", "bad.yaml"),
+                         ("C122", "colon.md"), ("C122", "bomb.md"), ("C45", "marker-damaged.toml"), ("C29", "utf16.mcp.json")):
+        with open(os.path.join(CASES, folder, name), "rb") as file:
+            File(daemon, file.read(), os.path.basename(name)).refused("line 1, column ")
+
+
+@scene
+def a_secret_beside_a_control_character_is_not_shown(daemon):  # C94
+    code, out, err = case(daemon, "C94", "nul.json").run()
+    equal((code, err), (0, ""))
+    check("no tool servers" in out, out)
+    refuses(daemon, "text that can't be kept", command="x", env={"TOKEN": "CANARY-3\0"})
+
+
+@scene
+def what_the_client_fills_in_is_the_same_from_either_file(daemon):  # C96
+    wanted = [{"name": "Authorization", "set": False, "credential": True}]
+    for name in ("expected-claude.json", "expected-codex.toml"):
+        equal(case(daemon, "C96", name).servers()["api"]["values"], wanted, name)
+
+
+@scene
 def a_wrong_type_is_told_with_its_place_and_not_its_value(daemon):  # C43
     for name, place in (("env-number", "/env/PORT"), ("env-bool", "/env/DEBUG"), ("env-null", "/env/K"), ("env-object", "/env/K"),
                         ("args-string", "/args"), ("args-number", "/args/1"), ("command-array", "/command")):
@@ -189,6 +217,7 @@ def no_secret_is_shown_wherever_it_stands(daemon):  # C90, C91, C119
     check(all(value["credential"] for value in server["values"]), server)
     server = case(daemon, "C119", "mcp.json").servers()["docstore"]
     equal({value["name"] for value in server["values"] if value["credential"]}, {"CONNECTION_PROFILES"})
+    has(server["risks"], "github:acme/docstore-mcp", "ALLOW_UNAUTHENTICATED_STDIO may switch")
 
 
 @scene
@@ -252,6 +281,7 @@ def what_is_fetched_without_a_version_is_told(daemon):  # C105, C107, C119
 @scene
 def variables_that_load_other_code_or_switch_protection_off_are_told(daemon):  # C105, C119
     server = case(daemon, "C105", "mcp.json").servers()["office"]
+    equal(server["runs"], "python -m uv tool run office-mcp --tool-tier core")
     has(server["risks"], "NODE_OPTIONS makes it load", "OAUTHLIB_INSECURE_TRANSPORT may switch a protection off", "office-mcp, whose version")
     for name in ("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONSTARTUP", "BASH_ENV", "PATH", "JAVA_TOOL_OPTIONS", "RUBYOPT", "PERL5OPT"):
         has(one(daemon, command="x", env={name: "y"})["risks"], name + " makes it load")
@@ -288,7 +318,9 @@ def ordinary_files_of_a_team_come_without_noise(daemon):  # C101, C104, C107
     servers = case(daemon, "C107", "b.json").servers()
     equal([(server["risks"], server["notes"]) for server in servers.values()], [([], [])])
     equal(case(daemon, "C107", "a.json").servers()["mon"]["risks"], [])
-    has(case(daemon, "C101", "mcp.json").servers()["chat"]["notes"], "oauth isn't carried over")
+    chat, todo = case(daemon, "C101", "mcp.json").servers().values()
+    has(chat["notes"], "oauth isn't carried over")
+    equal((chat["state"], chat["runs"], chat["faults"], todo["notes"]), ("proposed", "https://chat.example.invalid/mcp", [], []))
     equal([case(daemon, "C104", name).servers()["db"]["runs"][-5:] for name in ("a.json", "b.json")], ["aaaaa", "bbbbb"])
 
 

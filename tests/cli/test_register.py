@@ -331,7 +331,7 @@ def what_is_not_json_is_refused_and_stays():  # K22, C29, C30, C37, C94
     for case, names in (("C29", ("bom.mcp.json", "bom.settings.json", "utf16.mcp.json", "double-bom.mcp.json")),
                         ("C30", ("comment.json", "trailing.json", "block.json")),
                         ("C37", ("dup-server.json", "dup-root.json", "dup-escape.json", "dup-deep.json")),
-                        ("C94", ("bare.json", "newline.json", "missing-comma.json", "dup.json"))):
+                        ("C94", ("bare.json", "newline.json", "missing-comma.json", "dup.json", "bad.toml", "bad.yaml"))):
         for name in names:
             with open(os.path.join(CASES, case, name), "rb") as file:
                 texts.append(file.read())

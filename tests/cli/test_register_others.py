@@ -19,9 +19,10 @@ from tap import check, equal, test  # noqa: E402
 # ---- bytes that stay, and the way back
 
 @test
-def register_and_remove_give_the_same_bytes():  # C45, C107, C108, C110
+def register_and_remove_give_the_same_bytes():  # C43, C45, C90, C98, C101, C107, C108, C110, C119
     servers = [("C45", name) for name in ("crlf.json", "tabs.json", "nonl.json", "oneline.json", "mixed.json", "numbers.json")]
     servers += [("C107", "a.json"), ("C107", "b.json"), ("C43", "env-number.json"), ("C90", "spec.json")]
+    servers += [(case, "mcp.json") for case in ("C98", "C101", "C119")]  # members that nobody here knows, and JSON within a text
     settings = [("C108", "settings.json"), ("C110", "settings.json"), ("C30", "url.json"), ("C45", "numbers.json")]
     own = ['{"mcpServers":{}}', '{\n  "mcpServers": {}\n}\n', '{"a":1}', '{\n\t"z": 1\n}', '{\r\n  "z": [1]\r\n}\r\n', "{}", "{}\n",
            '{"permissions":{"allow":[],"deny":[]}}', '{\n  "permissions": {\n    "allow": []\n  }\n}\n',
