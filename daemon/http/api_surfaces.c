@@ -178,13 +178,14 @@ static int post_approval(void *ctx, struct http_request *request, struct http_re
 struct handing {
 	struct api_call call;
 	struct lifecycle_handoff handoff;
+	enum agent_kind agent; /* whose config is wanted */
 };
 
 static void write_claim(struct api_call *call, struct http_reply *reply)
 {
 	struct json_out out = http_reply_json(reply, 200);
 
-	render_claim(&((const struct handing *)call)->handoff, &out);
+	render_claim(&((const struct handing *)call)->handoff, ((const struct handing *)call)->agent, &out);
 }
 
 static void write_not_handed(struct api_call *call, struct http_reply *reply)
@@ -200,6 +201,18 @@ static void write_not_handed(struct api_call *call, struct http_reply *reply)
 static int hand_again(struct api_call *call)
 {
 	return lifecycle_handoff(call->api->lifecycle, &((struct handing *)call)->handoff);
+}
+
+static void read_agent_config(struct json_place *body, struct handing *handing)
+{
+	const char *words[AGENT_KINDS + 1] = {0};
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < AGENT_KINDS; i++)
+		words[i] = agent_kind_name((enum agent_kind)i);
+	found = json_in_enum(body, "agentConfig", JSON_OPTIONAL, words);
+	handing->handoff.wants_config = found > 0;
+	handing->agent = found > 0 ? (enum agent_kind)(found - 1) : AGENT_CLAUDE_CODE;
 }
 
 /* Which of all, and how long it is waited for. */
@@ -227,6 +240,7 @@ static int hand_off(
 	json_in_init(&in, &request->arena);
 	json_in_root(&in, request->json, &body);
 	handoff->worker = json_in_str(&body, "worker", JSON_OPTIONAL | JSON_NULLABLE, WORKER_CHARACTERS);
+	read_agent_config(&body, handing);
 	if (is_any)
 		read_any(&body, handing);
 	json_in_end(&body);

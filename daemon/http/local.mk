@@ -22,7 +22,7 @@ libapi_la_SOURCES = \
   %D%/render_task.c %D%/render_text.c %D%/render_token.c %D%/text_table.c %D%/text_table.h %D%/token_issue.c %D%/token_issue.h
 libapi_la_SOURCES += %D%/condition.c %D%/condition.h
 libapi_la_SOURCES += %D%/api_mcp.c %D%/api_mcp.h %D%/mcp_preview.c %D%/mcp_project.c %D%/mcp_project.h
-libapi_la_SOURCES += %D%/api_agent_config.c
+libapi_la_SOURCES += %D%/api_agent_config.c %D%/render_agent_config.c
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
 libapi_la_SOURCES += %D%/api_context.c %D%/api_runs.h
 libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)

@@ -6,6 +6,7 @@
 #ifndef ADMITD_DAEMON_HTTP_RENDER_H
 #define ADMITD_DAEMON_HTTP_RENDER_H
 
+#include "agents/agent_config.h"
 #include "daemon/http/auth.h"
 #include "daemon/http/reply.h"
 #include "daemon/lifecycle/grant.h"
@@ -82,13 +83,19 @@ void render_held(const struct lifecycle_judged *judged, const struct auth_token 
 
 /* ---- render_run.c */
 
-/* What the claim of a handoff answers, without the run's token. */
-void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out);
+/* What the claim of a handoff answers, without the run's token. `agent` says for whom its config is written, where it was wanted. */
+void render_claim(const struct lifecycle_handoff *handoff, enum agent_kind agent, struct json_out *out);
 void render_outcome(const struct lifecycle_outcome *outcome, struct json_out *out);
 void render_heartbeat(const struct lifecycle_heartbeat *heartbeat, struct json_out *out);
 /* The lifecycle says how long a lease is. */
 void render_run(const struct lifecycle_run *run, const struct lifecycle *lifecycle, struct json_out *out);
 void render_run_line(const struct store_run *run, const struct lifecycle *lifecycle, struct json_out *out);
+
+/* ---- render_agent_config.c */
+
+/* Its files and arguments, and what was withheld. A fault (memory) is one of the text that is written. */
+void render_agent_config(
+	const struct lifecycle_run_config *config, enum agent_kind agent, struct arena *arena, struct json_out *out);
 
 /* ---- render_grant.c */
 

@@ -155,7 +155,7 @@ static void write_links(struct str run, struct json_out *out)
 	json_out_end_object(out);
 }
 
-void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out)
+void render_claim(const struct lifecycle_handoff *handoff, enum agent_kind agent, struct json_out *out)
 {
 	const struct lifecycle_judged *judged = &handoff->judged;
 
@@ -177,6 +177,10 @@ void render_claim(const struct lifecycle_handoff *handoff, struct json_out *out)
 	json_out_member_raw(out, "aggregate", judged->aggregate);
 	json_out_member_raw(out, "health", handoff->health);
 	write_links(handoff->run.row.id, out);
+	if (handoff->wants_config) {
+		json_out_key(out, "agentConfig");
+		render_agent_config(&handoff->config, agent, handoff->call.arena, out);
+	}
 	json_out_end_object(out);
 }
 

@@ -85,6 +85,18 @@ static int record(struct handing *handing, struct world *world, struct store_pac
 	return r != 0 ? r : call_store_result(store_package_update(handing->tx, row));
 }
 
+static int give_config(struct handing *handing)
+{
+	struct lifecycle_handoff *handoff = handing->handoff;
+	int r = 0;
+
+	handoff->config = (struct lifecycle_run_config){0};
+	if (!handoff->wants_config)
+		return 0;
+	r = call_store_result(store_run_find(handing->tx, handoff->run.row.id, &handoff->config.run));
+	return r != 0 ? r : run_config_make(handing->tx, handoff->call.arena, &handoff->config);
+}
+
 /* LIFECYCLE_DONE: claimed; LIFECYCLE_ADMISSION_BLOCKED: it has its hold. */
 static int try_package(struct handing *handing, struct store_package *row, bool is_asked_for)
 {
@@ -111,6 +123,8 @@ static int try_package(struct handing *handing, struct store_package *row, bool 
 	if (verdict.is_held)
 		return LIFECYCLE_ADMISSION_BLOCKED;
 	r = claim_package(world, row, &verdict, handoff);
+	if (r == 0)
+		r = give_config(handing);
 	return r != 0 ? r : view_make_package(handing->tx, world->catalog, row->id, &handoff->view);
 }
 

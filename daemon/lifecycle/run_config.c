@@ -13,11 +13,17 @@
 static const char reader_prefix[] = "filesystem.";
 
 struct configuring {
+	struct arena *arena;
+	struct lifecycle_run_config *config;
+	size_t withheld_size;
+};
+
+/* One that a reader asked for. */
+struct viewing {
 	const struct lifecycle_reader *reader;
 	struct str id;
 	bool has_run_token;
 	struct lifecycle_run_config *config;
-	size_t withheld_size;
 };
 
 static struct str copy_text(struct arena *arena, const json_t *value)
@@ -33,9 +39,9 @@ static void withhold(
 	struct lifecycle_run_config *config = work->config;
 
 	CHECK(config->withheld_count < work->withheld_size);
-	config->withheld[config->withheld_count++] = (struct lifecycle_withheld){kind, name,
-		arena_str(work->reader->arena, (struct str){reason, strlen(reason)}),
-		arena_str(work->reader->arena, (struct str){detail, strlen(detail)})};
+	config->withheld[config->withheld_count++] =
+		(struct lifecycle_withheld){kind, name, arena_str(work->arena, (struct str){reason, strlen(reason)}),
+			arena_str(work->arena, (struct str){detail, strlen(detail)})};
 }
 
 /* ---- what the decision says */
@@ -64,7 +70,7 @@ static bool take_capabilities(struct configuring *work, const json_t *decision)
 
 	json_array_foreach(json_object_get(decision, "capabilityClasses"), index, item)
 	{
-		struct str capability = copy_text(work->reader->arena, json_object_get(item, "capability"));
+		struct str capability = copy_text(work->arena, json_object_get(item, "capability"));
 
 		if (capability.bytes == NULL || !is_text(item, "class", "bounded_read_only") ||
 			!is_text(item, "deliveryKind", "bounded_context_packet") ||
@@ -82,8 +88,8 @@ static void take_evaluation(struct configuring *work, const json_t *evaluation)
 	const json_t *decision = json_object_get(evaluation, "decision");
 	const char *mode = json_string_value(json_object_get(decision, "mode"));
 	const char *reason = json_string_value(json_object_get(decision, "reason"));
-	struct str key = copy_text(
-		work->reader->arena, json_object_get(json_object_get(evaluation, "source"), "requirementKey"));
+	struct str key =
+		copy_text(work->arena, json_object_get(json_object_get(evaluation, "source"), "requirementKey"));
 
 	if (is_text(decision, "mode", "bounded_context_approved") && is_text(decision, "status", "allowed") &&
 		take_capabilities(work, decision))
@@ -105,7 +111,7 @@ static size_t count_capabilities(const json_t *evaluations)
 static int take_decision(struct configuring *work, const json_t *evaluations, const struct store_server_list *servers)
 {
 	struct lifecycle_run_config *config = work->config;
-	struct arena *arena = work->reader->arena;
+	struct arena *arena = work->arena;
 	size_t index;
 	const json_t *item;
 
@@ -155,36 +161,43 @@ static int read_root(struct configuring *work, struct store_tx *tx)
 	}
 	config->capability_count = 0;
 	withhold(work, "server", STR("admitd"), "root_changed", "the project's root is not the one that was granted");
-	return work->reader->arena->failed ? -ENOMEM : 0;
+	return work->arena->failed ? -ENOMEM : 0;
+}
+
+int run_config_make(struct store_tx *tx, struct arena *arena, struct lifecycle_run_config *config)
+{
+	struct configuring work = {.arena = arena, .config = config};
+	int r = read_decision(&work, tx);
+
+	return r != 0 ? r : read_root(&work, tx);
 }
 
 static int run_config(struct store_tx *tx, void *arg)
 {
-	struct configuring *work = arg;
-	struct lifecycle_call call = {.actor = work->reader->actor,
-		.scope = work->reader->scope,
-		.arena = work->reader->arena,
+	struct viewing *viewing = arg;
+	struct lifecycle_call call = {.actor = viewing->reader->actor,
+		.scope = viewing->reader->scope,
+		.arena = viewing->reader->arena,
 		.refusal = {.revision = -1}};
-	int r = run_end_find(tx, &call, work->id, work->has_run_token, &work->config->run);
+	int r = run_end_find(tx, &call, viewing->id, viewing->has_run_token, &viewing->config->run);
 
 	if (r != 0)
 		return r;
-	if (work->config->run.outcome != STORE_RUN_LIVE) {
-		r = run_end_refuse(&call, &work->config->run, LIFECYCLE_RUN_ENDED);
-		work->config->refusal = call.refusal;
+	if (viewing->config->run.outcome != STORE_RUN_LIVE) {
+		r = run_end_refuse(&call, &viewing->config->run, LIFECYCLE_RUN_ENDED);
+		viewing->config->refusal = call.refusal;
 		return r;
 	}
-	r = read_decision(work, tx);
-	return r != 0 ? r : read_root(work, tx);
+	return run_config_make(tx, viewing->reader->arena, viewing->config);
 }
 
 int lifecycle_view_run_config(
 	const struct lifecycle_reader *reader, struct str run, bool has_run_token, struct lifecycle_run_config *ret)
 {
-	struct configuring work = {.reader = reader, .id = run, .has_run_token = has_run_token, .config = ret};
+	struct viewing viewing = {.reader = reader, .id = run, .has_run_token = has_run_token, .config = ret};
 	int r = 0;
 
 	ret->refusal = (struct lifecycle_refusal){.revision = -1};
-	r = store_read(reader->lifecycle->store, reader->arena, run_config, &work);
+	r = store_read(reader->lifecycle->store, reader->arena, run_config, &viewing);
 	return r < 0 ? call_store_result(r) : r;
 }

@@ -31,4 +31,7 @@ struct lifecycle_run_config {
 int lifecycle_view_run_config(const struct lifecycle_reader *reader, struct str run, bool has_run_token,
 	struct lifecycle_run_config *ret) MUST_USE;
 
+/* Not for other rooms: fills in the rest for config->run, in the transaction that began it too. 0 or -errno. */
+int run_config_make(struct store_tx *tx, struct arena *arena, struct lifecycle_run_config *config) MUST_USE;
+
 #endif

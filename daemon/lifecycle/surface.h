@@ -8,6 +8,7 @@
 
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/plan.h"
+#include "daemon/lifecycle/run_config.h"
 #include "daemon/lifecycle/view.h"
 #include "policy/admission.h"
 
@@ -98,6 +99,7 @@ struct lifecycle_handoff {
 	struct str project; /* absent: of any in the scope */
 	struct str agent;   /* absent: for any */
 	struct str worker;  /* absent: none named */
+	bool wants_config;  /* what the run's agent may have, too */
 
 	/* out: DONE, and for one package ADMISSION_BLOCKED (judged only) */
 	struct lifecycle_judged judged;
@@ -110,6 +112,7 @@ struct lifecycle_handoff {
 	size_t subtask_count;
 	const struct lifecycle_read_scope *read_scope;
 	size_t read_scope_count;
+	struct lifecycle_run_config config; /* where it is wanted */
 };
 
 /* NOT_FOUND, TASK_STATUS, PACKAGE_STATUS, INPUTS_CHANGED, NOTHING_READY (of a next), and ADMISSION_BLOCKED (of one package): then decision,

@@ -45,6 +45,31 @@ def the_config_is_the_grant(daemon):
 
 
 @scene
+def a_claim_brings_the_config_that_it_asks_for(daemon):
+    for agent in ("claude-code", "codex"):
+        for route in ("/v1/packages/PACKAGE/handoff", "/v1/tasks/TASK/handoff", "/v1/handoffs"):
+            world = daemon.world()
+            world.submit(reads("a"), reads("b"))
+            world.grant("a")
+            world.grant("b")
+            world.approve()
+            path = route.replace("PACKAGE", world.pid("a")).replace("TASK", world.task_id("t"))
+            body = dict({"agentConfig": agent}, **({"project": world.id} if path == route else {}))
+            run = daemon.executor.post(path, body, {"Idempotency-Key": world.id}).must(200).json
+            daemon.secrets.append(run["runToken"])
+            equal(run["agentConfig"], daemon.executor.get(path_of(run, agent)).must(200).json)
+            equal(run["agentConfig"]["reader"]["capabilities"], run["given"]["readScope"][0]["capabilities"])
+            equal(daemon.executor.post(path, body, {"Idempotency-Key": world.id}).must(200).json, run)
+            world.outcome(run)
+    world, run = granted(daemon)
+    check("agentConfig" not in run, "it was not asked for")
+    world.outcome(run)
+    for wrong in ("cursor", "", 1, None, ["codex"]):
+        found = is_problem(daemon.executor.post("/v1/handoffs", {"agentConfig": wrong}), 422, "invalid_document")
+        equal([fault["pointer"] for fault in found["faults"]], ["/agentConfig"])
+
+
+@scene
 def a_run_that_was_granted_nothing_gets_no_reader(daemon):
     world = daemon.world()
     world.submit(free("a"))
