@@ -6,10 +6,18 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import CANARY, check, equal, free, is_problem, reads, run_scenes, running, scene  # noqa: E402
+try:
+    import tomllib
+except ImportError:  # before Python 3.11
+    tomllib = None
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "mcp")]
+from rpc import Stdio, call_result, is_error, is_refused  # noqa: E402
+from daemon import CANARY, LIST, READ, check, equal, free, is_problem, reads, run_scenes, running, scene  # noqa: E402
 
 ADMITCTL = os.environ.get("ADMITCTL", "admitctl")
+SEARCH = "filesystem.project.search"
 KEY = "[secrets]\nkey_file = %s\n"
 SPEC = {"transport": "http", "url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer " + CANARY}}
 
@@ -144,6 +152,63 @@ def admitctl_writes_what_the_decision_admits_and_withholds_what_a_body_brings(da
         with open(os.path.join(made["directory"], "admission.json"), encoding="utf-8") as file:
             equal(json.load(file)["decisionId"], run["decisionId"])
     world.outcome(run)
+
+
+def written_entry(daemon, folder, run, agent):
+    """The reader's entry as it stands in what was written for this agent."""
+    code, out, err = materialize(daemon, folder, run, "--agent", agent, "--owner", str(os.getpid()), "--json")
+    equal(code, 0, err)
+    directory = json.loads(out)["directory"]
+    if agent == "codex":
+        with open(os.path.join(directory, "config.toml"), "rb") as file:
+            return tomllib.load(file)["mcp_servers"]
+    with open(os.path.join(directory, "mcp-servers.json"), encoding="utf-8") as file:
+        return json.load(file)["mcpServers"]
+
+
+def reads_only(server, path, capabilities):
+    """What may be done with this server is what these capabilities say, by the list and by a call."""
+    server.initialize()
+    tools = {"path_inventory": LIST in capabilities or READ in capabilities, "repo_search": SEARCH in capabilities}
+    bundles = ["okf_list", "okf_describe", "okf_ask", "okf_fetch"] if READ in capabilities else []  # they read what lies below the root
+    equal([tool["name"] for tool in server.ask("tools/list")["tools"]], [name for name, is_there in tools.items() if is_there] + bundles)
+    if tools["repo_search"]:
+        equal(len(call_result(server.call("repo_search", {"pattern": "inside"}))["structuredContent"]["matches"]), 1)
+    else:
+        is_error(server.call("repo_search", {"pattern": "inside"}), -32602, server.number)
+    if not tools["path_inventory"]:
+        is_error(server.call("path_inventory", {"paths": ["note"]}), -32602, server.number)
+        return
+    equal(call_result(server.call("path_inventory", {"paths": ["note"]}))["structuredContent"]["targets"][0]["type"], "file")
+    contents = server.call("path_inventory", {"paths": ["note"], "contents": True})
+    if READ in capabilities:
+        equal(call_result(contents)["structuredContent"]["targets"][0]["contents"], "inside\n")
+    else:
+        is_refused(contents, "not_granted")
+    for outside in ("../outside", os.path.join(os.path.dirname(path), "outside")):
+        check(CANARY not in json.dumps(server.call("path_inventory", {"paths": [outside]})), outside)
+
+
+@scene
+def the_server_that_was_written_starts_as_written_and_has_what_was_admitted_and_no_more(daemon):
+    for agent in ("claude-code", "codex") if tomllib is not None else ("claude-code",):
+        for capabilities in ([LIST], [SEARCH], [READ], [LIST, SEARCH], [LIST, SEARCH, READ]):
+            world = daemon.world()
+            for path, text in ((os.path.join(world.root, "note"), "inside\n"),
+                               (os.path.join(os.path.dirname(world.root), "outside"), CANARY)):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            world.submit(reads("a", *capabilities))
+            world.grant("a")
+            world.approve()
+            run = world.handoff("a")
+            with tempfile.TemporaryDirectory() as folder:
+                servers = written_entry(daemon, folder, run, agent)
+                equal(list(servers), ["admitd"])
+                entry = servers["admitd"]
+                with Stdio(command=[entry["command"], *entry["args"]], cwd=folder, env=entry.get("env")) as server:
+                    reads_only(server, world.root, capabilities)
+            world.outcome(run)
 
 
 @scene
