@@ -148,6 +148,17 @@ async function serious(page) {
   return found.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join(" | ")}`);
 }
 
+test("a screen that can't be read says so and is read again by a click", async (stage) => {
+  const page = await stage.page("ana", "#/queue");
+  await page.route("**/web/screens/trends.js", (route) => route.abort());
+  await page.goto(`${stage.url}/#/trends`);
+  await page.getByRole("alert").waitFor();
+  await page.unroute("**/web/screens/trends.js");
+  await page.getByRole("button", {name: "Try again"}).click();
+  await page.locator("main .plots").first().waitFor();
+  await page.close();
+});
+
 test("axe finds nothing serious on any screen, light, dark and narrow", async (stage) => {
   const item = await heldItem(stage, "map-module-boundaries");
   const faults = [];

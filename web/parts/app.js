@@ -20,10 +20,10 @@ function useStart() {
 function Screen() {
   const {screen, id, query} = useValue(route);
   const name = id ? `${screen}/` : screen;
-  const Found = useScreen(name);
+  const {Found, problem, again} = useScreen(name);
   useAllSoon();
   if (!isScreen(name)) return html`<main class="page" id="main"><h1 tabindex="-1">No such page</h1><p class="muted">The console has no ${screen}.</p></main>`;
-  return html`<main class="page" id="main">${Found && html`<${Found} key=${`${screen}/${id}`} id=${id} query=${query} />`}</main>`;
+  return html`<main class="page" id="main"><${ProblemBox} problem=${problem} again=${again} />${Found && html`<${Found} key=${`${screen}/${id}`} id=${id} query=${query} />`}</main>`;
 }
 
 function Signed() {

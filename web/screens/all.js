@@ -24,11 +24,14 @@ async function load(name) {
   loaded[name] ??= await screens[name]();
 }
 
-/** The component of a screen; null while it is being read. */
+/** {Found, problem, again} of a screen: its component, null while it is being read, and what kept it from being read. */
 export function useScreen(name) {
-  const [, draw] = useState(0);
-  useEffect(() => { if (isScreen(name) && !loaded[name]) load(name).then(() => draw((count) => count + 1)); }, [name]);
-  return loaded[name] ?? null;
+  const [{problem, tries}, set] = useState({problem: null, tries: 0});
+  const Found = loaded[name] ?? null; // as it is drawn: it may have come by the time the effect runs, and must be drawn then too
+  useEffect(() => {
+    if (isScreen(name) && !Found) load(name).then(() => set({problem: null, tries: tries + 1}), (fault) => set({problem: fault, tries}));
+  }, [name, tries]);
+  return {Found, problem: Found ? null : problem, again: () => set({problem: null, tries: tries + 1})};
 }
 
 /** Reads all of them once the first one stands. */
