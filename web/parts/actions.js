@@ -3,6 +3,7 @@ import {useEffect, useRef, useState} from "preact/hooks";
 import {done, newKey, openDialog, send, toast} from "../lib/acting.js";
 import {mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
+import {plain} from "./marks.js";
 
 // ---- A button with a menu of more actions.
 
@@ -55,15 +56,15 @@ export function start(action, others, about) {
 export function ActionButton({action, others, about, kind = "btn"}) {
   const online = useValue(reachable);
   const off = !online ? "Offline" : mayNot(action) ? whyNot(action) : null;
-  return html`<button class=${kind} data-action=${action.id} aria-disabled=${Boolean(off)} title=${off ?? undefined} aria-label=${off ? `${action.label} (${off})` : undefined}
-    onClick=${() => start(action, others, about)}>${action.label}</button>`;
+  return html`<button class=${kind} data-action=${action.id} aria-disabled=${Boolean(off)} title=${off ?? undefined} aria-label=${off ? `${plain(action.label)} (${off})` : undefined}
+    onClick=${() => start(action, others, about)}>${plain(action.label)}</button>`;
 }
 
 export function MoreActions({actions, others, about, kind}) {
   if (actions.length === 0) return null;
   return html`<${Menu} label="More actions" face="⋯" kind=${kind}>${actions.map((action) => html`
     <button key=${action.id + action.href} data-action=${action.id} aria-disabled=${mayNot(action)} title=${mayNot(action) ? whyNot(action) : undefined}
-      onClick=${() => start(action, others, about)}>${action.label}</button>`)}<//>`;
+      onClick=${() => start(action, others, about)}>${plain(action.label)}</button>`)}<//>`;
 }
 
 /** The first few as buttons, the rest in a menu. */

@@ -16,7 +16,7 @@ function Opens({opens, project}) {
   const line = (sign, tone, text) => html`<li><svg class=${`s t-${tone}`} aria-hidden="true"><use href=${`#i-${sign}`} /></svg>${text}</li>`;
   return html`<div class="opensbox"><div><h3>Approve once opens</h3><ul>${line("ok", "green", "this package, for one attempt")}<li><span>Nothing besides</span></li></ul></div>
     <div><h3>Always allow opens</h3><ul>${line("ok", "green", more(opens.always) > 0 ? `this and ${more(opens.always)} more held package${more(opens.always) === 1 ? "" : "s"}` : "this package")}
-      ${line("again", "amber", `every later plan in ${project}, until its end date`)}</ul></div></div>`;
+      ${line("again", "amber", html`every later plan in <${Text} of=${project} />, until its end date`)}</ul></div></div>`;
 }
 
 export function StatePanel({state, arm, since, actions, about, opens, project, note}) {
@@ -32,10 +32,10 @@ export const reaches = (one) => REACHES[one.class] ?? (one.deliveryKind === "bou
 
 /** The verdict of a requirement: the hold's words where it is what holds, else its rule's. */
 function Verdict({requirement, hold, state, reason, one}) {
-  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} arm=${hold.arm} /><span>${state.headline}</span></span>`;
+  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} arm=${hold.arm} /><${Text} of=${state.headline} /></span>`;
   const said = requirement.operatorState;
   if (reason) return html`<span class="v"><${StatusSign} status=${requirement.status} /><span><${Text} of=${reason} /></span></span>`;
-  if (said) return html`<span class=${`v t-${said.tone}`}><${StateSign} state=${said} /><span>${said.headline}</span></span>`;
+  if (said) return html`<span class=${`v t-${said.tone}`}><${StateSign} state=${said} /><${Text} of=${said.headline} /></span>`;
   return html`<span class="v"><${StatusSign} status=${requirement.status} /><span>${one.because}</span></span>`;
 }
 

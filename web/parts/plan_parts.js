@@ -21,7 +21,7 @@ function Free({one}) {
   const [sign, tone] = DONE[one.status] ?? ["ok", "green"];
   const said = one.operatorState;
   return html`<tr><td class="sg"><${Sign} name=${sign} tone=${tone} /></td><td class="what"><a class="l" href=${link("packages", one.packageId)}><${Text} of=${one.label} /></a></td>
-    <td class="why">${said ? html`${said.headline} <span class="m"><${Words} of=${said.body} /></span>` : one.status}</td><td></td></tr>`;
+    <td class="why">${said ? html`<${Text} of=${said.headline} /> <span class="m"><${Words} of=${said.body} /></span>` : one.status}</td><td></td></tr>`;
 }
 
 /** Rows from the preview if there is one, else from the plan. */

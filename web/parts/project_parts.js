@@ -26,7 +26,7 @@ const SIGNS = {approved: ["ok", "green"], denied: ["denied", "amber"], revoked: 
 function Record({one}) {
   const [sign, tone] = SIGNS[one.decision] ?? ["dot", "neutral"];
   return html`<tr><td><${Sign} name=${sign} tone=${tone} /></td><td data-k="When"><${When} at=${one.at} /></td><td data-k="Decision">${one.decision}${one.mode === "allow_once" ? ", once" : one.decision === "approved" ? ", always" : ""}</td>
-    <td data-k="For">${one.packageId ? html`<a href=${link("packages", one.packageId)}><${Text} of=${nameOf(one.packageId)} /></a>` : "the project"}</td><td data-k="May read">${one.capabilities.map((name) => html`<code key=${name}>${name}</code> `)}</td>
+    <td data-k="For">${one.packageId ? html`<a href=${link("packages", one.packageId)}><${Text} of=${nameOf(one.packageId)} /></a>` : "the project"}</td><td data-k="May read">${one.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `)}</td>
     <td data-k="By"><${Text} of=${one.actor?.principal} /> <${Quote} of=${one.reason} /></td><td data-k="Revision">${one.revision}</td></tr>`;
 }
 

@@ -26,7 +26,7 @@ function parts({path, before, after}) {
 const dotted = (path) => path.replace(/^\//, "").replaceAll("/", ".");
 
 /** `brief`: only the first of each. */
-export const Inputs = ({of, brief}) => html`<dl class="diff">${of.flatMap((one) => (brief ? parts(one).slice(0, 1) : parts(one))).map((one) => html`<dt key=${one.path}><code>${dotted(one.path)}</code></dt>
+export const Inputs = ({of, brief}) => html`<dl class="diff">${of.flatMap((one) => (brief ? parts(one).slice(0, 1) : parts(one))).map((one) => html`<dt key=${one.path}><code><${Text} of=${dotted(one.path)} /></code></dt>
   <dd><code class="a"><${Words} of=${flat(one.before)} /></code> → <code class="b"><${Words} of=${flat(one.after)} /></code></dd>`)}</dl>`;
 
 // ---- What happened, newest first; what follows from something else is folded.

@@ -46,7 +46,7 @@ const Capabilities = ({rows, status}) => html`<div class="scroll"><table class="
   <tbody>${rows.map((one, at) => html`<${CapabilityRow} key=${at} one=${one} status=${status ?? one.status} />`)}</tbody></table></div>`;
 
 function Requirement({one}) {
-  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, for <${Text} of=${one.agent} />, <code>${one.pointer}</code></p></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} status=${one.status} /></section>`;
+  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, for <${Text} of=${one.agent} />, <code><${Text} of=${one.pointer} /></code></p></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} status=${one.status} /></section>`;
 }
 
 function Subtasks({rows}) {

@@ -23,7 +23,7 @@ function subject(row) {
 function Row({row}) {
   const say = words(row);
   const where = subject(row);
-  return html`<tr><td data-k="Number">${row.sequence}</td><td data-k="Time"><${When} at=${row.at} /></td><td data-k="Who"><${Text} of=${row.actor?.principal ?? "the daemon"} /></td><td data-k="Did"><span class="v"><${Sign} name=${say.sign} tone=${say.tone} />${say.head}</span></td>
+  return html`<tr><td data-k="Number">${row.sequence}</td><td data-k="Time"><${When} at=${row.at} /></td><td data-k="Who"><${Text} of=${row.actor?.principal ?? "the daemon"} /></td><td data-k="Did"><span class="v"><${Sign} name=${say.sign} tone=${say.tone} /><${Text} of=${say.head} /></span></td>
     <td data-k="On">${where ? html`<a href=${where}><${Id} of=${row.package ?? row.task ?? row.project} short=${true} /></a>` : html`<${Id} of=${row.subject?.id} short=${true} />`}</td><td data-k="Decision">${row.decisionId && html`<a href=${link("decisions", row.decisionId)}><${Id} of=${row.decisionId} short=${true} /></a>`}</td><td data-k="Reason"><${Quote} of=${row.payload?.reason} /></td></tr>`;
 }
 

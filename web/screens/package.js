@@ -7,7 +7,7 @@ import {QUEUE, cursor} from "../lib/queue.js";
 import {peek, useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
 import {Asks, RunCard, StatePanel, TerminalLine, Track} from "../parts/package_parts.js";
-import {CopyId, Id, Text} from "../parts/marks.js";
+import {CopyId, Id, Text, plain} from "../parts/marks.js";
 import {Crumb, Timeline} from "../parts/story.js";
 import {Loading} from "../parts/load.js";
 import {SeenCard} from "../parts/project_parts.js";
@@ -63,7 +63,7 @@ export function Package({id}) {
   const around = neighbours(id);
   usePackageKeys(one, around);
   if (task) learn(task.packages);
-  useEffect(() => { if (one) document.title = `${one.label} - admitd`; }, [one?.label]);
+  useEffect(() => { if (one) document.title = `${plain(one.label)} - admitd`; }, [one?.label]);
   if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   return html`<${Crumb} steps=${[["Queue", "#/queue"], [one.project, link("projects", one.project)], [task?.title ?? one.task, link("tasks", one.task)]]} around=${around} />
     <div class="title"><h1 class="big" tabindex="-1"><${Text} of=${one.label} /></h1></div><${Meta} one=${one} task=${task} /><${Loading} of=${load} />

@@ -10,7 +10,7 @@ import {Crumb, Timeline} from "../parts/story.js";
 import {Graph, PlanRows} from "../parts/plan_parts.js";
 import {countText} from "../parts/action_dialog.js";
 import {Loading, ProblemBox} from "../parts/load.js";
-import {Id, Quote, Text} from "../parts/marks.js";
+import {Id, Quote, Text, plain} from "../parts/marks.js";
 import {When} from "../lib/time.js";
 
 /** The preview of a proposed plan, taken again when the plan or what was known of it changes. */
@@ -47,7 +47,7 @@ function Approve({task, approve, blocked, about}) {
   useAnnounced(!off);
   const others = task.actions.filter((action) => action.id !== "approve");
   return html`<div class="acts plan-acts"><button class="btn p lg" data-action="approve" aria-disabled=${Boolean(off)} aria-describedby=${off ? "approve-off" : undefined} onClick=${() => approve && !off && start(approve, task.actions, about)}>Approve plan…</button>
-    ${others.slice(0, 2).map((action) => html`<button key=${action.id} class="btn lg" data-action=${action.id} aria-disabled=${mayNot(action)} title=${mayNot(action) ? whyNot(action) : undefined} onClick=${() => start(action, task.actions, about)}>${action.label}</button>`)}
+    ${others.slice(0, 2).map((action) => html`<button key=${action.id} class="btn lg" data-action=${action.id} aria-disabled=${mayNot(action)} title=${mayNot(action) ? whyNot(action) : undefined} onClick=${() => start(action, task.actions, about)}>${plain(action.label)}</button>`)}
     <${MoreActions} actions=${others.slice(2)} others=${others} about=${about} kind="btn lg" />${off && html`<span id="approve-off" class="why-off">${off}</span>`}</div>`;
 }
 
@@ -73,7 +73,7 @@ export function Plan({id}) {
   const [, redraw] = useState(0);
   const events = useResource(`/v1/tasks/${encodeURIComponent(id)}/timeline?limit=500`).data?.items ?? [];
   useKeys({Escape: () => history.back()});
-  useEffect(() => { if (task) { learn(task.packages); document.title = `${task.title} - admitd`; } }, [task]);
+  useEffect(() => { if (task) { learn(task.packages); document.title = `${plain(task.title)} - admitd`; } }, [task]);
   if (!task) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   const blocked = task.status === "proposed" ? (preview.data?.counts.blocked ?? task.packages.filter((one) => one.hold).length) : 0;
   const approve = newer.is ? null : task.actions.find((action) => action.id === "approve");

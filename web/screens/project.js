@@ -41,7 +41,7 @@ function Access({project}) {
   const {grant} = project;
   if (!grant) return html`<p class="pad">No standing access: each package asks.</p>`;
   const open = grant.decision === "approved";
-  return html`<dl class="kv pad"><dt>May be read</dt><dd>${open ? grant.capabilities.map((name) => html`<code key=${name}>${name}</code> `) : "nothing"}</dd>
+  return html`<dl class="kv pad"><dt>May be read</dt><dd>${open ? grant.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `) : "nothing"}</dd>
     <dt>${open ? "Until" : "Removed"}</dt><dd>${open ? (grant.expiresAt ? html`<${When} at=${grant.expiresAt} />` : "no end") : html`<${When} at=${grant.at} />`}</dd>
     <dt>By</dt><dd><${Text} of=${grant.actor.principal} />, revision ${grant.revision} <${Quote} of=${grant.reason} /></dd></dl>
     <div class="acts pad">${accessActions(project).map((one) => html`<${ActionButton} key=${one.id} action=${one} others=${[]} about=${html`Project <${Text} of=${project.id} />`} kind="btn" />`)}</div>`;
