@@ -1,4 +1,4 @@
-# web: the console. Plain files, compiled into the daemon as they are (daemon/http/local.mk).
+# web: the console. Plain files, joined and compiled into the daemon (daemon/http/local.mk).
 web_files = \
   web/base.css \
   web/icon.svg \

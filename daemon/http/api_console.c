@@ -1,4 +1,4 @@
-/* The console (chapter 7): the files of web/, compiled in and served as they are, gzipped for who takes that. Whoever asks may have
+/* The console (chapter 7): what scripts/embed-web makes of web/, compiled in, gzipped for who takes that. Whoever asks may have
  * them: what they show comes from the API, with the reader's own token.
  */
 #include <errno.h>
@@ -134,9 +134,6 @@ static int get_file(void *ctx, struct http_request *request, struct http_reply *
 static const struct http_route rows[] = {
 	{HTTP_GET, "/", 0, HTTP_NO_AUTH, 0, get_console},
 	{HTTP_GET, "/web/{file}", 0, HTTP_NO_AUTH, 0, get_file},
-	{HTTP_GET, "/web/lib/{file}", 0, HTTP_NO_AUTH, 0, get_file},
-	{HTTP_GET, "/web/parts/{file}", 0, HTTP_NO_AUTH, 0, get_file},
-	{HTTP_GET, "/web/screens/{file}", 0, HTTP_NO_AUTH, 0, get_file},
 	{HTTP_GET, "/web/vendor/{file}", 0, HTTP_NO_AUTH, 0, get_file},
 };
 

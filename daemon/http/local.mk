@@ -41,7 +41,7 @@ EXTRA_DIST += docs/openapi.json
 	  od -An -v -tx1 $(srcdir)/docs/openapi.json | $(SED) 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; \
 	  echo '};'; } > $@.tmp && mv $@.tmp $@
 
-# The console's files, compiled in byte by byte and gzipped.
+# The console, compiled in plain and gzipped.
 libapi_la_SOURCES += %D%/api_console.c
 nodist_libapi_la_SOURCES += %D%/web_bytes.h
 BUILT_SOURCES += %D%/web_bytes.h

@@ -12,7 +12,7 @@ ANY = ROLES + ("admin",)
 NOBODY = "without a token"
 # Routes as in 4.2, with a body that is refused after the role was looked at, so that asking changes nothing.
 TABLE = (
-    ("GET", "/", None, (NOBODY,) + ANY), ("GET", "/web/tokens.css", None, (NOBODY,) + ANY), ("GET", "/web/vendor/htm.js", None, (NOBODY,) + ANY),
+    ("GET", "/", None, (NOBODY,) + ANY), ("GET", "/web/console.css", None, (NOBODY,) + ANY), ("GET", "/web/vendor/htm.js", None, (NOBODY,) + ANY),
     ("GET", "/v1/version", None, (NOBODY,) + ANY), ("GET", "/healthz", None, (NOBODY,) + ANY), ("GET", "/readyz", None, (NOBODY,) + ANY),
     ("GET", "/v1/session", None, ANY), ("GET", "/v1/catalog", None, ANY),
     ("GET", "/v1/capabilities/filesystem.read", None, ANY), ("POST", "/v1/evaluate", 7, ("planner",)),

@@ -1,5 +1,5 @@
 // Markup as tagged templates, and values that components follow.
-import htm from "htm";
+import {default as htm} from "htm";
 import {h} from "preact";
 import {useEffect, useState} from "preact/hooks";
 

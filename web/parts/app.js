@@ -4,7 +4,7 @@ import {loadSession, session, signedOut, token} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
 import {startLive} from "../lib/live.js";
 import {route, spoken} from "../lib/page.js";
-import {isScreen, useAllSoon, useScreen} from "../screens/all.js";
+import {screenOf} from "../screens/all.js";
 import {ActionDialog} from "./action_dialog.js";
 import {Footer, SignIn, Strip, TopBar} from "./bars.js";
 import {ProblemBox} from "./load.js";
@@ -19,11 +19,9 @@ function useStart() {
 
 function Screen() {
   const {screen, id, query} = useValue(route);
-  const name = id ? `${screen}/` : screen;
-  const {Found, problem, again} = useScreen(name);
-  useAllSoon();
-  if (!isScreen(name)) return html`<main class="page" id="main"><h1 tabindex="-1">No such page</h1><p class="muted">The console has no ${screen}.</p></main>`;
-  return html`<main class="page" id="main"><${ProblemBox} problem=${problem} again=${again} />${Found && html`<${Found} key=${`${screen}/${id}`} id=${id} query=${query} />`}</main>`;
+  const Found = screenOf(id ? `${screen}/` : screen);
+  if (!Found) return html`<main class="page" id="main"><h1 tabindex="-1">No such page</h1><p class="muted">The console has no ${screen}.</p></main>`;
+  return html`<main class="page" id="main"><${Found} key=${`${screen}/${id}`} id=${id} query=${query} /></main>`;
 }
 
 function Signed() {
