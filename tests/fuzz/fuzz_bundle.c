@@ -62,7 +62,7 @@ static void check_links(struct arena *arena, struct str page)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena arena CLEANUP(arena_release);
+	struct arena arena CLEANUP(arena_release) = {0};
 	struct front_matter head;
 	struct str text = {(const char *)data, size}, body;
 	int result;

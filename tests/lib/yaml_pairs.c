@@ -27,6 +27,7 @@ int main(void)
 {
 	json_t *pairs = json_object();
 	yaml_parser_t parser;
+	int result;
 
 	if (!yaml_parser_initialize(&parser))
 		return 1;
@@ -38,8 +39,10 @@ int main(void)
 		yaml_event_t key = next(&parser);
 		yaml_event_t value;
 
-		if (key.type == YAML_MAPPING_END_EVENT)
+		if (key.type == YAML_MAPPING_END_EVENT) {
+			yaml_event_delete(&key);
 			break;
+		}
 		value = next(&parser);
 		if (key.type != YAML_SCALAR_EVENT || value.type != YAML_SCALAR_EVENT ||
 			value.data.scalar.style != YAML_DOUBLE_QUOTED_SCALAR_STYLE)
@@ -53,5 +56,7 @@ int main(void)
 	expect(&parser, YAML_DOCUMENT_END_EVENT);
 	expect(&parser, YAML_STREAM_END_EVENT);
 	yaml_parser_delete(&parser);
-	return json_dumpf(pairs, stdout, JSON_COMPACT) == 0 ? 0 : 1;
+	result = json_dumpf(pairs, stdout, JSON_COMPACT) == 0 ? 0 : 1;
+	json_decref(pairs);
+	return result;
 }
