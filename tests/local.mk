@@ -283,14 +283,17 @@ endif
 # ---- end of daemon/lifecycle
 
 # ---- tests/bench: figures of docs/quality.md; no part of make check
-EXTRA_PROGRAMS = bench_decide bench_read
-bench_read_SOURCES = %D%/bench/bench_read.c
+EXTRA_PROGRAMS = bench_bundle bench_decide bench_read
+bench_bundle_SOURCES = %D%/bench/bench_bundle.c %D%/bench/figure.h
+bench_bundle_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
+bench_bundle_LDADD = libreader.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)
+bench_read_SOURCES = %D%/bench/bench_read.c %D%/bench/figure.h
 bench_read_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 bench_read_LDADD = libreader.la libpolicy.la $(JANSSON_LIBS)
 bench_decide_SOURCES = %D%/bench/bench_decide.c
 bench_decide_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 bench_decide_LDADD = libpolicy.la $(JANSSON_LIBS)
-benches = bench_decide bench_read
+benches = bench_bundle bench_decide bench_read
 CLEANFILES += $(benches) bench.json
 .PHONY: bench
 bench: $(benches)

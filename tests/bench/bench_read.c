@@ -13,55 +13,20 @@
 #include <ftw.h>
 #include <linux/openat2.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reader/inventory.h"
 #include "reader/search.h"
+#include "tests/bench/figure.h"
 
-enum { ROUNDS = 9, FOLDERS = 200, FILES = 100, PATHS = 5000 };
+enum { FOLDERS = 200, FILES = 100, PATHS = 5000 };
 
 extern char **environ;
-
-static double cpu_ms(void)
-{
-	struct timespec at;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-	return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a;
-	double right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-struct figure {
-	const char *name;
-	double values[ROUNDS];
-	double goal;
-	double bound; /* what fails */
-};
-
-static bool print_figure(struct figure *figure, const char *end)
-{
-	double *values = figure->values;
-
-	qsort(values, ROUNDS, sizeof(*values), by_value);
-	printf("  \"%s\": {\"median\": %.3f, \"min\": %.3f, \"max\": %.3f, \"goal\": %.1f, \"failsAbove\": %.1f}%s\n",
-		figure->name, values[ROUNDS / 2], values[0], values[ROUNDS - 1], figure->goal, figure->bound, end);
-	return values[ROUNDS / 2] <= figure->bound;
-}
 
 /* ---- the tree */
 
@@ -168,7 +133,7 @@ static double bare_ms(int root_fd, char *bytes, size_t size)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-	double start = cpu_ms();
+	double start = figure_cpu_ms();
 	struct stat status;
 
 	for (unsigned i = 0; i < PATHS; i++) {
@@ -181,14 +146,14 @@ static double bare_ms(int root_fd, char *bytes, size_t size)
 			read_again(root_fd, names[i], bytes, size);
 		close((int)fd);
 	}
-	return cpu_ms() - start;
+	return figure_cpu_ms() - start;
 }
 
 static double search_ms_of(const struct contained_root *root, struct buf *answer)
 {
 	struct tools_refusal refusal;
 	struct search_request request;
-	double start = cpu_ms();
+	double start = figure_cpu_ms();
 
 	buf_reset(answer);
 	search_request_init(&request);
@@ -197,20 +162,20 @@ static double search_ms_of(const struct contained_root *root, struct buf *answer
 	request.max_entries = SEARCH_ENTRIES_LIMIT;
 	request.max_total_bytes = SEARCH_TOTAL_BYTES_LIMIT;
 	CHECK(search_run(root, &request, answer, &refusal) == 0);
-	return cpu_ms() - start;
+	return figure_cpu_ms() - start;
 }
 
 static double inventory_ms(const struct contained_root *root, struct str *items, struct buf *answer)
 {
 	struct inventory_request request;
-	double start = cpu_ms();
+	double start = figure_cpu_ms();
 
 	buf_reset(answer);
 	inventory_request_init(&request);
 	request.paths = (struct arguments_names){items, PATHS};
 	request.max_total_bytes = INVENTORY_TOTAL_BYTES_LIMIT;
 	CHECK(inventory_run(root, &request, answer) == 0);
-	return cpu_ms() - start;
+	return figure_cpu_ms() - start;
 }
 
 int main(void)
@@ -234,14 +199,14 @@ int main(void)
 	buf_init(&answer, 1 << 28);
 	CHECK(contained_root_open(&root, root_path) == 0);
 	(void)run_ms(peer);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < FIGURE_ROUNDS; i++) {
 		double rg_ms = run_ms(peer);
 
 		search_ms = search_ms_of(&root, &answer);
 		search.values[i] = search_ms / rg_ms;
 	}
 	make_paths(root_path, items);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < FIGURE_ROUNDS; i++) {
 		double peer_ms = bare_ms(root.fd, NULL, 0);
 		double reading_ms = bare_ms(root.fd, bytes, sizeof(bytes));
 
@@ -250,9 +215,9 @@ int main(void)
 		reading.values[i] = paths_ms / reading_ms;
 	}
 	printf("{\n  \"bench\": \"read\", \"searchMs\": %.1f, \"inventoryMs\": %.1f,\n", search_ms, paths_ms);
-	is_fast = print_figure(&search, ",") && is_fast;
-	is_fast = print_figure(&bare, ",") && is_fast;
-	is_fast = print_figure(&reading, "") && is_fast;
+	is_fast = figure_print(&search, ",") && is_fast;
+	is_fast = figure_print(&bare, ",") && is_fast;
+	is_fast = figure_print(&reading, "") && is_fast;
 	puts("}");
 	contained_root_close(&root);
 	buf_release(&answer);
