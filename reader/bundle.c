@@ -92,12 +92,12 @@ static bool is_left_out(struct str name)
 static int visit(void *arg, const struct walk_entry *entry)
 {
 	struct bundle *bundle = arg;
-	struct contained_node node CLEANUP(contained_node_close) = CONTAINED_NODE_NONE;
+	struct contained_node node = CONTAINED_NODE_NONE;
 	int result;
 
 	if (entry->kind == CONTAINED_DIRECTORY)
 		return is_left_out(entry->name) ? WALK_SKIP : WALK_ON;
-	result = contained_open_entry(entry->directory_fd, entry->name.bytes, &node);
+	result = contained_look_entry(entry->directory_fd, entry->name.bytes, &node);
 	if (result < 0)
 		return result;
 	if (result == 0 && node.kind == CONTAINED_DIRECTORY)

@@ -210,6 +210,18 @@ static enum contained_kind kind_of(mode_t mode)
 	}
 }
 
+static struct contained_node node_of(int fd, const struct stat *status)
+{
+	return (struct contained_node){
+		.fd = fd,
+		.kind = kind_of(status->st_mode),
+		.device = (uint64_t)status->st_dev,
+		.inode = (uint64_t)status->st_ino,
+		.size = (int64_t)status->st_size,
+		.changed_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec,
+	};
+}
+
 /* Takes the descriptor, also when it fails. */
 static int classify(int fd, struct contained_node *ret)
 {
@@ -221,14 +233,7 @@ static int classify(int fd, struct contained_node *ret)
 		close(fd);
 		return error;
 	}
-	*ret = (struct contained_node){
-		.fd = fd,
-		.kind = kind_of(status.st_mode),
-		.device = (uint64_t)status.st_dev,
-		.inode = (uint64_t)status.st_ino,
-		.size = (int64_t)status.st_size,
-		.changed_ns = (int64_t)status.st_ctim.tv_sec * 1000000000 + status.st_ctim.tv_nsec,
-	};
+	*ret = node_of(fd, &status);
 	return 0;
 }
 
@@ -270,6 +275,16 @@ int contained_open_entry(int directory_fd, const char *name, struct contained_no
 	int fd = openat(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd < 0 ? result_under(-errno, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
+}
+
+int contained_look_entry(int directory_fd, const char *name, struct contained_node *ret)
+{
+	struct stat status;
+
+	if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0)
+		return result_under(-errno, CONTAINED_FOLLOW_NONE);
+	*ret = node_of(-1, &status);
+	return 0;
 }
 
 /* A descriptor's name in /proc/self/fd, ended by NUL at the end of `text`. */

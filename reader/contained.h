@@ -115,6 +115,9 @@ int contained_open_entry(int directory_fd, const char *name, struct contained_no
  * place meanwhile is told by *ret's kind and not read; a link is CONTAINED_LINKED. Nothing is waited for. */
 int contained_open_file_entry(int directory_fd, const char *name, struct contained_node *ret) MUST_USE;
 
+/* What an entry is, with nothing opened: *ret holds no descriptor. The same results. */
+int contained_look_entry(int directory_fd, const char *name, struct contained_node *ret) MUST_USE;
+
 /* Closes what is open. For CLEANUP(). */
 void contained_node_close(struct contained_node *node);
 

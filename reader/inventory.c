@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader/credential_file.h"
+#include "reader/inventory_folder.h"
 #include "reader/name.h"
 #include "reader/shown.h"
 #include "reader/walk_names.h"
@@ -29,6 +30,7 @@ struct inventory {
 	struct json_out out;
 	struct buf scratch;
 	struct walk_names names;
+	struct inventory_folder folder;
 	char *bytes; /* of the file that is being read */
 	size_t size;
 	int64_t total_bytes;
@@ -216,21 +218,38 @@ static int read_file(struct inventory *inventory, const struct contained_node *n
 	return 0;
 }
 
-/* Eight bytes at once: a byte of the word is zero where there is a line feed, and its top bit is set by what follows. */
+/* Sixteen bytes are compared at once, and each of them counts its own line feeds until it could overflow. */
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+static int64_t count_in_lanes(const char *bytes, size_t blocks)
+{
+	const lanes feeds = (lanes){0} + '\n';
+	lanes counts = {0};
+	int64_t lines = 0;
+
+	CHECK(blocks <= UINT8_MAX);
+	for (size_t i = 0; i < blocks; i++) {
+		lanes block;
+
+		memcpy(&block, bytes + i * sizeof(block), sizeof(block));
+		counts -= (lanes)(block == feeds); /* true is all ones, which is -1 */
+	}
+	for (size_t lane = 0; lane < sizeof(counts); lane++)
+		lines += counts[lane];
+	return lines;
+}
+
 static int64_t count_lines(struct str bytes)
 {
-	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
-	const uint64_t feeds = 0x0a0a0a0a0a0a0a0au;
 	int64_t lines = 0;
 	size_t at = 0;
 
-	for (; bytes.len - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-		uint64_t word;
+	while (bytes.len - at >= sizeof(lanes)) {
+		size_t blocks = (bytes.len - at) / sizeof(lanes);
 
-		memcpy(&word, bytes.bytes + at, sizeof(word));
-		word ^= feeds;
-		word = ~(((word & low) + low) | word | low);
-		lines += (int64_t)((word >> 7) * 0x0101010101010101u >> 56);
+		blocks = blocks < UINT8_MAX ? blocks : UINT8_MAX;
+		lines += count_in_lanes(bytes.bytes + at, blocks);
+		at += blocks * sizeof(lanes);
 	}
 	for (; at < bytes.len; at++)
 		lines += bytes.bytes[at] == '\n';
@@ -269,17 +288,12 @@ static void write_file(struct inventory *inventory, const struct file *file)
 }
 
 /* A name that is harmless may lead through links to one that isn't. */
-static int look_for_credentials(const struct inventory *inventory, const struct contained_node *node, struct str target,
-	bool is_linked, bool *ret)
+static int look_where_it_leads(const struct inventory *inventory, const struct contained_node *node, bool *ret)
 {
 	char path[PATH_MAX];
 	struct str real = {0};
-	int r = 0;
+	int r = contained_real_path(inventory->root, node, path, &real);
 
-	*ret = credential_file_is(target);
-	if (*ret || !is_linked)
-		return 0;
-	r = contained_real_path(inventory->root, node, path, &real);
 	if (r == 0 && real.bytes == NULL)
 		r = CONTAINED_OUTSIDE;
 	*ret = r == 0 && credential_file_is(real);
@@ -289,8 +303,11 @@ static int look_for_credentials(const struct inventory *inventory, const struct 
 static int add_file(struct inventory *inventory, const struct contained_node *node, struct str target, bool is_linked)
 {
 	struct file file = {.size = node->size};
-	int r = look_for_credentials(inventory, node, target, is_linked, &file.is_withheld);
+	int r = 0;
 
+	file.is_withheld = credential_file_is(target);
+	if (is_linked && !file.is_withheld)
+		r = look_where_it_leads(inventory, node, &file.is_withheld);
 	if (r == 0 && !file.is_withheld)
 		r = read_file(inventory, node, &file);
 	if (r != 0)
@@ -311,9 +328,13 @@ static int write_special(struct inventory *inventory, enum contained_kind kind)
 static int add_what_it_is(struct inventory *inventory, struct str target)
 {
 	CLEANUP(contained_node_close) struct contained_node node = CONTAINED_NODE_NONE;
-	int r = contained_open(inventory->root, target, CONTAINED_FOLLOW_NONE, &node);
-	bool is_linked = r == CONTAINED_LINKED;
+	bool is_linked = false;
+	int r = 0;
 
+	if (inventory_folder_open(&inventory->folder, inventory->root, target, &node))
+		return add_file(inventory, &node, target, false);
+	r = contained_open(inventory->root, target, CONTAINED_FOLLOW_NONE, &node);
+	is_linked = r == CONTAINED_LINKED;
 	if (is_linked)
 		r = contained_open(inventory->root, target, CONTAINED_FOLLOW_ABOVE, &node);
 	if (r != 0)
@@ -393,8 +414,10 @@ int inventory_run(const struct contained_root *root, const struct inventory_requ
 	json_out_init(&inventory.out, answer);
 	buf_init(&inventory.scratch, SCRATCH_CEILING);
 	walk_names_init(&inventory.names);
+	inventory_folder_init(&inventory.folder);
 	r = add_all(&inventory);
 	walk_names_release(&inventory.names);
+	inventory_folder_release(&inventory.folder);
 	buf_release(&inventory.scratch);
 	free(inventory.bytes);
 	return r;

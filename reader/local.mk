@@ -4,7 +4,8 @@ libreader_la_SOURCES = \
   %D%/arguments.c %D%/arguments.h \
   %D%/contained.c %D%/contained.h %D%/contained_steps.c %D%/contained_steps.h %D%/contained_target.c \
   %D%/credential_file.c %D%/credential_file.h \
-  %D%/ignore.c %D%/ignore.h %D%/inventory.c %D%/inventory.h %D%/name.c %D%/name.h \
+  %D%/ignore.c %D%/ignore.h %D%/inventory.c %D%/inventory.h %D%/inventory_folder.c %D%/inventory_folder.h \
+  %D%/name.c %D%/name.h \
   %D%/packet.c %D%/packet.h %D%/packet_file.c %D%/packet_judge.c %D%/packet_parts.h \
   %D%/secret_name.c %D%/secret_name.h %D%/seen.c %D%/seen.h %D%/snippet.c %D%/snippet.h \
   %D%/search.c %D%/search.h %D%/search_file.c %D%/search_parts.h %D%/search_write.c %D%/shown.c %D%/shown.h \

@@ -169,3 +169,24 @@ int walk_names_read(struct walk_names *names, int directory_fd, enum walk_names_
 		return -errno;
 	return r != 0 ? r : keep_first(names, limit);
 }
+
+const struct walk_name *walk_names_find(const struct walk_names *names, struct str name)
+{
+	size_t low = 0;
+	size_t high = names->count;
+
+	CHECK(names->is_by_name);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct str met = {walk_names_get(names, middle), names->items[middle].len};
+		int order = str_compare(met, name);
+
+		if (order == 0)
+			return &names->items[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

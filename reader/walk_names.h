@@ -43,5 +43,7 @@ int walk_names_read(struct walk_names *names, int directory_fd, enum walk_names_
 
 /* The name, ended by NUL; valid until the next read. */
 const char *walk_names_get(const struct walk_names *names, size_t at);
+/* The one with this name, of those that were read WALK_NAMES_BY_NAME; NULL: none. */
+const struct walk_name *walk_names_find(const struct walk_names *names, struct str name);
 
 #endif

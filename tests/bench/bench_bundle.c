@@ -32,8 +32,8 @@ static uint32_t next_number(uint32_t *seed)
 /* The first words are met by far the most often: a third of the text is made of the first dozen. */
 static void write_word(FILE *file, uint32_t *seed)
 {
-	static const char *const syllables[] = {"ta", "re", "con", "mi", "or", "der", "sal", "es", "ven", "ue", "cus",
-		"tom", "da", "gra", "in", "pli"};
+	static const char *const syllables[] = {
+		"ta", "re", "con", "mi", "or", "der", "sal", "es", "ven", "ue", "cus", "tom", "da", "gra", "in", "pli"};
 	double share = (double)(next_number(seed) % 10000) / 10000;
 	uint32_t number = (uint32_t)(share * share * share * share * WORDS);
 
@@ -142,7 +142,7 @@ static double tool_ms(const struct contained_root *root, int tool, const json_t 
 
 static bool measure(const struct contained_root *root, const json_t *question, const json_t *nothing)
 {
-	struct figure asking = {"askAgainstReading", {0}, 3, 12};
+	struct figure asking = {"askAgainstReading", {0}, 3, 25};
 	struct figure identity = {"identityAgainstHashing", {0}, 1.5, 2};
 	double ask_ms = 0;
 	double list_ms = 0;

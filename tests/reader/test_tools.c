@@ -273,6 +273,67 @@ static void a_file_with_credentials_is_not_read_through_a_link(void **state)
 	json_decref(answer);
 }
 
+/* What an inventory of these paths says, each asked for alone. */
+static json_t *one_by_one(const struct tree *tree, const json_t *paths)
+{
+	json_t *targets = json_array();
+	const json_t *path = NULL;
+	size_t at = 0;
+
+	json_array_foreach(paths, at, path)
+	{
+		struct tools_refusal refusal = {0};
+		json_t *answer = NULL;
+		json_t *arguments = json_pack("{s:[s],s:b}", "paths", json_string_value(path), "contents", true);
+
+		assert_int_equal(call(tree, "path_inventory", arguments, &refusal, &answer), 0);
+		json_array_append(targets, json_array_get(json_object_get(answer, "targets"), 0));
+		json_decref(answer);
+	}
+	return targets;
+}
+
+static void make_folder_of_everything(const struct tree *tree)
+{
+	tree_directory(tree, "root/d");
+	tree_directory(tree, "root/e");
+	tree_directory(tree, "root/.git");
+	tree_directory(tree, "root/d/inner");
+	tree_file(tree, "root/d/a", "of d\n");
+	tree_file(tree, "root/e/a", "of e\nand more\n");
+	tree_file(tree, "root/d/.env", "SECRET\n");
+	tree_file(tree, "root/.git/config", "SECRET\n");
+	tree_fifo(tree, "root/d/fifo");
+	tree_link(tree, "root/d/link", "a");
+	tree_link(tree, "root/d/dangling", "nothing");
+	tree_link(tree, "root/d/out", "../../out/loot.txt");
+	tree_link(tree, "root/g", ".git");
+}
+
+/* A folder that several targets lie in is read, and what it says replaces no check (ADR 0024). */
+static void many_targets_of_a_folder_are_told_as_each_alone(void **state)
+{
+	static const char text[] = "[\"d/1\",\"d/2\",\"d/3\",\"d/4\",\"d/a\",\"d//a\",\"d/.env\",\"d/fifo\",\"d/"
+				   "link\",\"d/dangling\",\"d/out\","
+				   "\"d/inner\",\"d/.\",\"d/a/\",\"e/a\",\"g/1\",\"g/2\",\"g/3\",\"g/4\",\"g/"
+				   "config\",\"d/inner/x\",\"d\",\"g\"]";
+	const struct tree *tree = *state;
+	struct tools_refusal refusal = {0};
+	json_t *paths = json_loads(text, 0, NULL);
+	json_t *answer = NULL;
+	json_t *alone = NULL;
+
+	make_folder_of_everything(tree);
+	alone = one_by_one(tree, paths);
+	assert_int_equal(call(tree, "path_inventory", json_pack("{s:o,s:b}", "paths", paths, "contents", true),
+				 &refusal, &answer),
+		0);
+	assert_true(json_equal(json_object_get(answer, "targets"), alone));
+	assert_string_equal(json_string_value(json_object_get(json_array_get(alone, 4), "contents")), "of d\n");
+	json_decref(answer);
+	json_decref(alone);
+}
+
 static void without_openat2_the_tools_answer_and_refuse_every_link(void **state)
 {
 	struct tree *tree = *state;
@@ -316,6 +377,7 @@ int main(void)
 		cmocka_unit_test(the_schemas_say_what_the_tables_check),
 		IN_TREE(answers_have_the_members_of_their_schemas),
 		IN_TREE(a_file_with_credentials_is_not_read_through_a_link),
+		IN_TREE(many_targets_of_a_folder_are_told_as_each_alone),
 		cmocka_unit_test_setup_teardown(without_openat2_the_tools_answer_and_refuse_every_link,
 			tree_setup_without_openat2, tree_teardown),
 	};
