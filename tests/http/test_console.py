@@ -110,6 +110,20 @@ def all_screens_together_are_lighter_than_they_may_be(daemon):
 
 
 @scene
+def every_sign_of_the_table_of_words_has_a_picture(daemon):
+    with open(os.path.join(WEB, "..", "policy", "words.c"), encoding="utf-8") as file:
+        signs = re.findall(r'\[(?:ARM|OPERATOR)_\w+\] = \{"([^"]+)"', file.read())
+    check(len(signs) >= 16, "signs: %r" % signs)
+    marks = daemon.nobody.get("/web/console.js").must(200).raw.decode()
+    pictures = dict(re.findall(r'"?(\w[\w ,?]*)"?: "(\w+)"', re.search(r"const SIGNS = (\{\"half disc.*?\});", marks, re.S).group(1)))
+    page = daemon.nobody.get("/").must(200).raw.decode()
+    for sign in signs:
+        check(sign in pictures, "%s has no picture" % sign)
+    for picture in pictures.values():
+        check('id="i-%s"' % picture in page, "no symbol i-%s" % picture)
+
+
+@scene
 def an_unknown_file_is_a_problem_like_any_other(daemon):
     for path in ("/web/none.js", "/web/vendor/none.js", "/web/vendor/SHA256SUMS", "/web/screens/index.html", "/web/vendor%2ehtm.js", "/web/" + "a" * 300, "/web/a/" + "b" * 300):
         is_problem(daemon.nobody.get(path), 404, "not_found")

@@ -116,4 +116,16 @@ test("a denial says what it holds, and a plan is sent back, each with its reason
   await page.close();
 });
 
+test("the sign beside a headline is the one that the daemon names", async (stage) => {
+  const page = await stage.page("ana");
+  const items = (await stage.api("ana", "GET", "/v1/recovery?limit=500")).body;
+  const item = items.items.find((one) => one.label === "map-module-boundaries");
+  item.operatorState.sign = "clock";
+  delete item.cause;
+  await page.route("**/v1/recovery*", (route) => route.fulfill({json: items}));
+  await page.reload();
+  await row(page, "map-module-boundaries").locator('use[href="#i-clock"]').first().waitFor({state: "attached"});
+  await page.close();
+});
+
 await run(open);

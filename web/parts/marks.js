@@ -44,21 +44,21 @@ export const Quote = ({of}) => (of ? html`<q><${Words} of=${of} /></q>` : null);
 
 // ---- The signs of chapter 7.4: shape and colour, always beside their words.
 
-const ARMS = {never_approved: "ask", denied: "denied", used_up: "used", removed: "removed", narrowed: "narrow", root_changed: "root", expired: "clock",
-  insufficient: "gap", taken_back: "back", no_root: "noroot"};
-const STATES = {needs_project_context: "ask", mcp_needs_setup: "setup", deferred_boundary: "later", planning_context: "text", context_approved: "ok",
-  plan_needs_changes: "plan", recompute: "again"};
+/** The picture of each `sign` of an operatorState; the words are the daemon's. */
+const SIGNS = {"half disc": "ask", "disc, slash": "denied", "disc, 1": "used", "disc, minus": "removed", "quarter disc": "narrow", "folder, arrow": "root",
+  clock: "clock", "disc, gap": "gap", "disc, arrow back": "back", "folder, ?": "noroot", loop: "again", lines: "text", triangle: "setup", "dashed disc": "later",
+  check: "ok", "square, x": "plan"};
 const KINDS = {plan_waits_for_approval: "decide", plan_sent_back: "back", package_failed: "plan", run_silent: "clock", project_without_root: "noroot"};
 const KIND_TONES = {package_failed: "red", run_silent: "amber", project_without_root: "amber"};
 
 export const Sign = ({name, tone}) => html`<svg class=${`s t-${tone ?? "neutral"}`} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
-export const signOf = (state, arm) => ARMS[arm] ?? STATES[state?.key] ?? "dot";
+export const signOf = (state) => SIGNS[state?.sign] ?? "dot";
 
-export const StateSign = ({state, arm}) => html`<${Sign} name=${signOf(state, arm)} tone=${state?.tone} />`;
+export const StateSign = ({state}) => html`<${Sign} name=${signOf(state)} tone=${state?.tone} />`;
 
 export function ItemSign({item}) {
-  if (item.operatorState) return html`<${StateSign} state=${item.operatorState} arm=${item.arm} />`;
+  if (item.operatorState) return html`<${StateSign} state=${item.operatorState} />`;
   return html`<${Sign} name=${KINDS[item.kind] ?? "dot"} tone=${KIND_TONES[item.kind]} />`;
 }
 

@@ -19,8 +19,8 @@ function Opens({opens, project}) {
       ${line("again", "amber", html`every later plan in <${Text} of=${project} />, until its end date`)}</ul></div></div>`;
 }
 
-export function StatePanel({state, arm, since, actions, about, opens, project, note}) {
-  return html`<section class=${`state t-${state.tone}`} aria-labelledby="state"><div class="hd"><${StateSign} state=${state} arm=${arm} /><h2 id="state" tabindex="-1"><${Text} of=${state.headline} /></h2>
+export function StatePanel({state, since, actions, about, opens, project, note}) {
+  return html`<section class=${`state t-${state.tone}`} aria-labelledby="state"><div class="hd"><${StateSign} state=${state} /><h2 id="state" tabindex="-1"><${Text} of=${state.headline} /></h2>
     ${since && html`<span class="since">Held for <${Age} since=${since} />, since <${When} at=${since} /></span>`}</div>
     <p><${Words} of=${state.body} /></p>${note}${actions?.length > 0 && html`<${ActionRow} actions=${actions} about=${about} />`}<${Opens} opens=${opens} project=${project} /></section>`;
 }
@@ -32,7 +32,7 @@ export const reaches = (one) => REACHES[one.class] ?? (one.deliveryKind === "bou
 
 /** The verdict of a requirement: the hold's words where it is what holds, else its rule's. */
 function Verdict({requirement, hold, state, reason, one}) {
-  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} arm=${hold.arm} /><${Text} of=${state.headline} /></span>`;
+  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} /><${Text} of=${state.headline} /></span>`;
   const said = requirement.operatorState;
   if (reason) return html`<span class="v"><${StatusSign} status=${requirement.status} /><span><${Text} of=${reason} /></span></span>`;
   if (said) return html`<span class=${`v t-${said.tone}`}><${StateSign} state=${said} /><${Text} of=${said.headline} /></span>`;

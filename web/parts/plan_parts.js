@@ -12,7 +12,7 @@ const DONE = {completed: ["ok", "green"], running: ["run", "slate"], failed: ["p
 
 function Blocked({one, about}) {
   const [first, ...rest] = one.actions ?? [];
-  return html`<tr><td class="sg"><${StateSign} state=${one.operatorState} arm=${one.arm} /></td><td class="what"><a class="l" href=${link("packages", one.packageId)}><${Text} of=${one.label} /></a></td>
+  return html`<tr><td class="sg"><${StateSign} state=${one.operatorState} /></td><td class="what"><a class="l" href=${link("packages", one.packageId)}><${Text} of=${one.label} /></a></td>
     <td class="why"><${Text} of=${one.operatorState?.headline} /> <span class="m"><${Words} of=${one.operatorState?.body} /></span></td>
     <td class="act">${first && html`<${ActionButton} action=${first} others=${one.actions} about=${about(one)} kind="btn p" /><${MoreActions} actions=${rest} others=${one.actions} about=${about(one)} />`}</td></tr>`;
 }
@@ -26,9 +26,8 @@ function Free({one}) {
 
 /** Rows from the preview if there is one, else from the plan. */
 function rowsOf(task, preview) {
-  const arms = new Map(task.packages.map((one) => [one.id, one.hold?.arm]));
-  if (preview) return preview.packages.map((one) => ({...one, isBlocked: one.status === "blocked", arm: arms.get(one.packageId)}));
-  return task.packages.map((one) => ({...one, packageId: one.id, isBlocked: Boolean(one.hold), arm: one.hold?.arm, operatorState: one.operatorState ?? (one.hold ? {key: "", tone: "amber", headline: "Held", body: one.hold.facts?.reason ?? ""} : null)}));
+  if (preview) return preview.packages.map((one) => ({...one, isBlocked: one.status === "blocked"}));
+  return task.packages.map((one) => ({...one, packageId: one.id, isBlocked: Boolean(one.hold), operatorState: one.operatorState ?? (one.hold ? {key: "", tone: "amber", headline: "Held", body: one.hold.facts?.reason ?? ""} : null)}));
 }
 
 export function PlanRows({task, preview}) {
@@ -82,7 +81,7 @@ const cutLabel = (text) => (text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX
 
 function Box({one, at, said}) {
   const tone = said?.tone ?? TONES[one.status] ?? (one.hold ? "amber" : "neutral");
-  const sign = said ? signOf(said, one.hold?.arm) : SIGNS[one.status] ?? "dot";
+  const sign = said ? signOf(said) : SIGNS[one.status] ?? "dot";
   return html`<a href=${link("packages", one.id)} class=${`t-${tone}`} aria-label=${plain(`${one.label}, ${said?.headline ?? one.status}`)}><rect x=${at.x + 0.5} y=${at.y + 0.5} width=${BOX.width} height=${BOX.height} rx="6" />
     <use href=${`#i-${sign}`} x=${at.x + 10} y=${at.y + 9} width="16" height="16" /><text x=${at.x + 34} y=${at.y + 21}>${cutLabel(plain(one.label))}</text><title>${plain(one.label)}</title></a>`;
 }

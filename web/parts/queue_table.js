@@ -100,7 +100,7 @@ function CauseHead({group}) {
   const first = group.rows.find((row) => !row.gone) ?? group.rows[0];
   const action = group.cause.actions[0];
   const opens = action && (action.id === "check_server" ? "may free all" : `opens all ${group.cause.count}, and later plans`);
-  return html`<div class="gi"><${StateSign} state=${first.operatorState} arm=${first.arm} /><b><${Text} of=${group.cause.headline} /></b>
+  return html`<div class="gi"><${StateSign} state=${first.operatorState} /><b><${Text} of=${group.cause.headline} /></b>
     <span class="q">${first.facts?.actor && html`by <${Text} of=${first.facts.actor.principal} /> <${Quote} of=${first.facts.reason} />`}</span>
     <span class="end">${action && html`<span>${opens}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
 }
