@@ -88,7 +88,7 @@ static bool is_left_out(struct str name)
 	return str_is(name, ".git") || str_is(name, "node_modules") || str_is(name, ".okf");
 }
 
-/* Meets the file by a handle that can't be read: one that may not be read is met all the same, and refused when it is asked for. */
+/* Meets the file by its state alone: one that may not be read is met all the same, and refused when it is asked for. */
 static int visit(void *arg, const struct walk_entry *entry)
 {
 	struct bundle *bundle = arg;

@@ -86,6 +86,28 @@ test("keys move, open dialogs and never decide", async (stage) => {
   await page.close();
 });
 
+/** Two presses on rows so near in time that the second comes before the first has been drawn whole; the row that has the cursor then. */
+const pressTwo = () => {
+  const [other, first, second] = document.querySelectorAll("tr[data-row]");
+  const press = (row) => row.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true}));
+  other.focus();
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(async () => {
+    press(first);
+    for (let turn = 0; turn < 20; turn++) await null;
+    press(second);
+    setTimeout(() => done([document.querySelector("tr.cur").dataset.row, second.dataset.row]), 100);
+  })));
+};
+
+test("two presses at once leave one cursor, and the page goes on", async (stage) => {
+  const page = await stage.page("ana");
+  await row(page, "map-module-boundaries").waitFor();
+  const stuck = new Promise((_, fail) => setTimeout(() => fail(new Error("the page is stuck")), 60000).unref());
+  const [found, wanted] = await Promise.race([page.evaluate(pressTwo), stuck]);
+  equal(found, wanted, "the cursor");
+  await page.close();
+});
+
 test("several rows are decided with one reason, each by itself", async (stage) => {
   const page = await stage.page("ana");
   for (const label of ["rebuild-the-glossary", "profile-the-import-job"]) {

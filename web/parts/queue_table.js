@@ -82,7 +82,8 @@ const old = (item) => Date.now() - Date.parse(item.since) > 24 * 3600 * 1000;
 function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
   const box = useRef(null);
   useEffect(() => {
-    if (!isCursor) return;
+    // The cursor itself, not what was drawn: else a row that lost it takes the focus back, the focus gives it the cursor, and so on for ever.
+    if (!isCursor || cursor.get() !== item.id) return;
     box.current.scrollIntoView({block: "nearest"});
     const at = document.activeElement;
     if (at === document.body || (at.closest("tr[data-row]") && !box.current.contains(at))) box.current.focus({preventScroll: true});
