@@ -146,7 +146,7 @@ def ids_of(daemon):
     run = world.handoff("b", client=daemon.admin)
     return {"projects": world.id, "tasks": world.task_id(), "packages": world.pid("a"), "grants": grant["id"], "runs": run["run"]["id"],
             "decisions": run["decisionId"], "capabilities": READ, "servers": "github", "health": "github",
-            "web": "tokens.css", "lib": "api.js", "parts": "app.js", "screens": "queue.js", "vendor": "htm.js"}
+            "web": "console.css", "vendor": "htm.js"}
 
 
 def is_endless(operation):

@@ -149,7 +149,7 @@ test("Ctrl+Enter confirms a decision for once, and never one for always", async 
   check(await page.locator("dialog").isVisible(), "always was confirmed by a key");
   equal(posts, 0, "decisions");
   await page.getByText("This package, once").click();
-  await page.getByRole("button", {name: /^Approve once/}).and(confirm(page)).waitFor();
+  await page.getByRole("button", {name: "Approve once, opens 1"}).and(confirm(page)).waitFor();
   await page.getByLabel("Reason").press("Control+Enter");
   await page.locator(".toast", {hasText: "Approved once"}).waitFor();
   equal(posts, 1, "decisions");

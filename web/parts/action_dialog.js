@@ -123,17 +123,16 @@ const bare = (label) => label.replace(/…$/, "");
 const CONFLICTS = ["revision_conflict", "root_changed", "plan_revision_conflict", "task_status", "package_status", "already_covered", "nothing_to_revoke",
   "admission_blocked"];
 
-/** A button that can't be pressed by who just came, or just after what it says has changed. */
-function useAwake(preview) {
-  const [awake, setAwake] = useState(false);
+/** A button that can't be pressed by who just came, or just after what it says has changed: from the moment that it is drawn so. */
+function useAwake(label) {
+  const [awake, setAwake] = useState(null); // the label that has been there long enough
   const first = useRef(true);
   useEffect(() => {
-    setAwake(false);
-    const timer = setTimeout(() => setAwake(true), first.current ? DEAD_MS : CHANGED_MS);
+    const timer = setTimeout(() => setAwake(label), first.current ? DEAD_MS : CHANGED_MS);
     first.current = false;
-    return () => clearTimeout(timer);
-  }, [preview]);
-  return awake;
+    return () => { clearTimeout(timer); setAwake(null); };
+  }, [label]);
+  return awake === label;
 }
 
 function useRehearsal(action, body) {
