@@ -131,7 +131,7 @@ static bool is_taken(int folder, const char *path)
 static int write_in_home(struct materialize *plan, const struct skill *skill)
 {
 	const char *prefix = cli_printf(plan->cli, "skills/%s", skill->name.bytes);
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 	int r = 0;
 
 	if (is_taken(plan->home, prefix)) {
