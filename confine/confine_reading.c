@@ -70,7 +70,8 @@ static int allow_opening(scmp_filter_ctx filter)
 /* abort() of a broken invariant: a signal to itself, and to nobody else. */
 static int allow_abort(scmp_filter_ctx filter, pid_t self)
 {
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)self));
+	return seccomp_rule_add(
+		filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)self, 0));
 }
 
 int confine_calls_reading(void)

@@ -1,7 +1,6 @@
 #include "reader/arguments.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static int read_integer(struct reading *reading, const json_t *json)
 	double real = json_is_real(json) ? json_real_value(json) : 0;
 	int64_t number = json_is_integer(json) ? json_integer_value(json) : 0;
 
-	if (!json_is_number(json) || real != floor(real) || fabs(real) > 1e15)
+	if (!json_is_number(json) || !(real >= -1e15 && real <= 1e15) || real != (double)(int64_t)real)
 		return refuse_range(reading);
 	if (json_is_real(json))
 		number = (int64_t)real;

@@ -41,10 +41,12 @@ static void write_packet(struct api_call *call, struct http_reply *reply)
 /* Answers, by a result of the lifecycle; behind it the request and all in it are gone. */
 static void end(struct reading *reading, int result)
 {
-	struct arena scope_arena CLEANUP(arena_release) = reading->scope_arena;
-	struct buf packet CLEANUP(buf_release) = reading->packet;
+	struct arena scope_arena = reading->scope_arena;
+	struct buf packet = reading->packet;
 
 	api_call_end(&reading->call, result);
+	buf_release(&packet);
+	arena_release(&scope_arena);
 }
 
 static void recorded(struct lifecycle_call *call, int result)
