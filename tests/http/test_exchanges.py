@@ -11,8 +11,6 @@ from compare import Comparison, Names  # noqa: E402
 from daemon import Failed, check, equal, is_problem, rfc3339, run_scenes, scene  # noqa: E402
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples")
-# Actions and links to addresses that the daemon does not have yet.
-NOT_YET = {"links": ("context",)}
 EXPIRES = "2026-12-07T00:00:00.000Z"
 ROLES = {"<planner>": "planner", "<approver>": "approver", "<executor>": "executor"}
 NAMES = Names()
@@ -49,20 +47,6 @@ class Exchange:
         return first[0], first[1] if len(first) > 1 else "", headers, json.loads("{" + body) if brace else None
 
 
-def without_what_comes_later(value):
-    if isinstance(value, list):
-        return [without_what_comes_later(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kept = {key: without_what_comes_later(item) for key, item in value.items()}
-    for key, names in NOT_YET.items():
-        if isinstance(kept.get(key), list):
-            kept[key] = [item for item in kept[key] if item.get("id") not in names]
-        elif isinstance(kept.get(key), dict):
-            kept[key] = {name: item for name, item in kept[key].items() if name not in names}
-    return kept
-
-
 def token_of(daemon, exchange):
     field = exchange.headers["Authorization"].split()[1]
     return daemon.run_token if field.startswith("art_") else getattr(daemon, ROLES[field]).token
@@ -76,7 +60,7 @@ def play(daemon, name, extra=(), free=(), request=None):
     answer = daemon.request(asked.method, NAMES.fill(asked.path), body, token_of(daemon, asked), asked.key())
     answer.must(exchange.status)
     comparison = Comparison(NAMES, extra, free)
-    comparison.compare(without_what_comes_later(exchange.wanted), without_what_comes_later(answer.json))
+    comparison.compare(exchange.wanted, answer.json)
     for field, wanted in exchange.wanted_headers.items():
         comparison.compare(wanted, answer.headers.get(field.lower(), ""), "header " + field)
     if comparison.differences:
