@@ -35,9 +35,9 @@ void render_state(const struct lifecycle_state *state, struct json_out *out);
 
 enum render_task_part {
 	RENDER_TASK_SUPERSEDED = 1 << 0, /* what left the plan with this change */
-	RENDER_TASK_ACTIONS = 1 << 1,
-	RENDER_TASK_CANCELLED = 1 << 2, /* what was cancelled with this change */
-	RENDER_TASK_STORY = 1 << 3,     /* who set the status, when and why */
+	RENDER_TASK_ACTIONS = 1 << 1,    /* what may be done with it and its packages, and how they are */
+	RENDER_TASK_CANCELLED = 1 << 2,  /* what was cancelled with this change */
+	RENDER_TASK_STORY = 1 << 3,      /* who set the status, when and why */
 };
 
 /* A task with its packages; `ended` (ids of packages) with RENDER_TASK_SUPERSEDED or RENDER_TASK_CANCELLED. */

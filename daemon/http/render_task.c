@@ -44,6 +44,20 @@ void render_package_part(const char *key, const struct lifecycle_package *packag
 	json_out_end_object(out);
 }
 
+static void write_before(const struct lifecycle_package *package, struct json_out *out)
+{
+	json_out_key(out, "after");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < package->depends_on_count; i++) {
+		json_out_begin_object(out);
+		json_out_member_str(out, "id", package->before[i].package);
+		json_out_member_str(out, "label", package->before[i].label);
+		json_out_member_text(out, "status", package_status_name(package->before[i].status));
+		json_out_end_object(out);
+	}
+	json_out_end_array(out);
+}
+
 static void write_last_decision(const struct lifecycle_package *package, struct json_out *out)
 {
 	json_out_key(out, "lastDecision");
@@ -57,18 +71,16 @@ static void write_last_decision(const struct lifecycle_package *package, struct 
 	json_out_end_object(out);
 }
 
-static void write_before(const struct lifecycle_package *package, struct json_out *out)
+/* What its reader is told of it, and may do. */
+static void write_said(const struct lifecycle_package *package, const struct auth_token *token, struct json_out *out)
 {
-	json_out_key(out, "after");
-	json_out_begin_array(out);
-	for (size_t i = 0; i < package->depends_on_count; i++) {
-		json_out_begin_object(out);
-		json_out_member_str(out, "id", package->before[i].package);
-		json_out_member_str(out, "label", package->before[i].label);
-		json_out_member_text(out, "status", package_status_name(package->before[i].status));
-		json_out_end_object(out);
-	}
-	json_out_end_array(out);
+	write_last_decision(package, out);
+	if (package->has_state)
+		render_state(&package->state, out);
+	else
+		json_out_member_null(out, "operatorState");
+	json_out_key(out, "actions");
+	actions_write(&package->actions, token, api_has_route, out);
 }
 
 void render_package(const struct lifecycle_package *package, const struct auth_token *token, struct json_out *out)
@@ -89,13 +101,7 @@ void render_package(const struct lifecycle_package *package, const struct auth_t
 	time_text_member(out, "createdAt", row->created_at);
 	time_text_member(out, "endedAt", row->ended_at);
 	json_out_member_str(out, "run", row->live_run);
-	write_last_decision(package, out);
-	if (package->has_state)
-		render_state(&package->state, out);
-	else
-		json_out_member_null(out, "operatorState");
-	json_out_key(out, "actions");
-	actions_write(&package->actions, token, api_has_route, out);
+	write_said(package, token, out);
 	json_out_end_object(out);
 }
 
@@ -162,10 +168,15 @@ void render_task(const struct lifecycle_task *task, unsigned parts, const struct
 	write_head(&task->row, out);
 	json_out_key(out, "packages");
 	json_out_begin_array(out);
-	for (size_t i = 0; i < task->package_count; i++)
-		render_package_part(NULL, &task->packages[i],
+	for (size_t i = 0; i < task->package_count; i++) {
+		json_out_begin_object(out);
+		write_parts(&task->packages[i],
 			RENDER_PACKAGE_AGENT | RENDER_PACKAGE_ATTEMPTS | RENDER_PACKAGE_PLAN | RENDER_PACKAGE_HOLD,
 			out);
+		if (parts & RENDER_TASK_ACTIONS)
+			write_said(&task->packages[i], token, out);
+		json_out_end_object(out);
+	}
 	json_out_end_array(out);
 	if (parts & RENDER_TASK_SUPERSEDED)
 		render_names("superseded", ended, ended_count, out);

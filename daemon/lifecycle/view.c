@@ -79,24 +79,9 @@ int view_make_task_actions(struct store_tx *tx, const struct lifecycle_reader *r
 	return r;
 }
 
-static int run_task(struct store_tx *tx, void *arg)
-{
-	struct viewing *viewing = arg;
-	struct lifecycle_task *task = viewing->ret;
-	int r = view_make_task(tx, lifecycle_catalog(viewing->reader->lifecycle), viewing->id, task);
+/* ---- packages, judged once more: by L2 what comes out is what is stored */
 
-	if (r == 0 && !lifecycle_scope_has(&viewing->reader->scope, task->row.project))
-		r = LIFECYCLE_NOT_FOUND;
-	return r != 0 ? r : view_make_task_actions(tx, viewing->reader, task);
-}
-
-int lifecycle_view_task(const struct lifecycle_reader *reader, struct str id, struct lifecycle_task *ret)
-{
-	return view(reader, run_task, id, ret);
-}
-
-/* ---- a package, judged once more: by L2 what comes out is what is stored */
-
+/* Packages of one task. */
 struct package_viewing {
 	struct lifecycle_call call;
 	struct world world;
@@ -111,17 +96,21 @@ static void package_viewing_drop(struct package_viewing *viewing)
 	world_close(&viewing->world);
 }
 
-static int open_package(struct store_tx *tx, struct package_viewing *viewing, const struct store_package *row)
+static int open_viewing(struct store_tx *tx, const struct lifecycle_reader *reader, struct str project, struct str task,
+	struct package_viewing *ret)
 {
-	int r = world_open(tx, &viewing->call, row->project, &viewing->world);
+	int r = 0;
 
-	viewing->context = (struct judged_context){
-		.task = &viewing->task, .packages = &viewing->packages, .dependencies = &viewing->edges};
+	ret->call = (struct lifecycle_call){
+		.lifecycle = reader->lifecycle, .actor = reader->actor, .now = lifecycle_now(reader->lifecycle)};
+	ret->context =
+		(struct judged_context){.task = &ret->task, .packages = &ret->packages, .dependencies = &ret->edges};
+	r = world_open(tx, &ret->call, project, &ret->world);
 	if (r == 0)
-		r = call_store_result(store_task_find(tx, row->task, &viewing->task));
+		r = call_store_result(store_task_find(tx, task, &ret->task));
 	if (r == 0)
-		r = call_store_result(store_package_list_of_task(tx, row->task, false, &viewing->packages));
-	return r != 0 ? r : call_store_result(store_dependency_list(tx, row->task, &viewing->edges));
+		r = call_store_result(store_package_list_of_task(tx, task, false, &ret->packages));
+	return r != 0 ? r : call_store_result(store_dependency_list(tx, task, &ret->edges));
 }
 
 /* What it depends on is in its own plan, or stayed from one before. */
@@ -161,33 +150,61 @@ static int judge_package(
 	return r;
 }
 
+/* Its state, if it waits to be claimed, and what may be done with it. */
+static int say_package(struct package_viewing *viewing, struct lifecycle_package *package)
+{
+	struct lifecycle_judged judged = {0};
+	int r = 0;
+
+	if (package->row.end == STORE_PACKAGE_UNFINISHED && package->status != PACKAGE_RUNNING)
+		r = judge_package(viewing, package, &judged);
+	return r != 0 ? r
+		      : package_actions(
+				&viewing->world, &package->row, &viewing->context, &judged.actions, &package->actions);
+}
+
 static int run_package(struct store_tx *tx, void *arg)
 {
 	struct viewing *viewing = arg;
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_package *package = viewing->ret;
-	struct lifecycle_judged judged = {0};
-	CLEANUP(package_viewing_drop)
-	struct package_viewing work = {.call = {.lifecycle = reader->lifecycle,
-					       .actor = reader->actor,
-					       .now = lifecycle_now(reader->lifecycle)}};
+	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
 	int r = view_make_package(tx, lifecycle_catalog(reader->lifecycle), viewing->id, package);
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, package->row.project))
 		r = LIFECYCLE_NOT_FOUND;
 	if (r == 0)
-		r = open_package(tx, &work, &package->row);
+		r = open_viewing(tx, reader, package->row.project, package->row.task, &work);
 	if (r == 0)
 		r = name_before(&work, package);
-	if (r == 0 && package->row.end == STORE_PACKAGE_UNFINISHED && package->status != PACKAGE_RUNNING)
-		r = judge_package(&work, package, &judged);
-	return r != 0 ? r
-		      : package_actions(&work.world, &package->row, &work.context, &judged.actions, &package->actions);
+	return r != 0 ? r : say_package(&work, package);
 }
 
 int lifecycle_view_package(const struct lifecycle_reader *reader, struct str id, struct lifecycle_package *ret)
 {
 	return view(reader, run_package, id, ret);
+}
+
+static int run_task(struct store_tx *tx, void *arg)
+{
+	struct viewing *viewing = arg;
+	const struct lifecycle_reader *reader = viewing->reader;
+	struct lifecycle_task *task = viewing->ret;
+	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
+	int r = view_make_task(tx, lifecycle_catalog(reader->lifecycle), viewing->id, task);
+
+	if (r == 0 && !lifecycle_scope_has(&reader->scope, task->row.project))
+		r = LIFECYCLE_NOT_FOUND;
+	if (r == 0)
+		r = open_viewing(tx, reader, task->row.project, task->row.id, &work);
+	for (size_t i = 0; r == 0 && i < task->package_count; i++)
+		r = say_package(&work, &task->packages[i]);
+	return r != 0 ? r : view_make_task_actions(tx, reader, task);
+}
+
+int lifecycle_view_task(const struct lifecycle_reader *reader, struct str id, struct lifecycle_task *ret)
+{
+	return view(reader, run_task, id, ret);
 }
 
 /* ---- the rest */

@@ -34,14 +34,17 @@ struct lifecycle_package {
 	struct lifecycle_hold hold; /* when is_held */
 	bool is_rejudging;          /* its stamp is of an older catalog, and it will be judged again (2.4) */
 
-	/* only in package views, not within a task */
-	struct str title;                      /* of its task */
-	const struct lifecycle_before *before; /* as depends_on */
-	bool has_state;                        /* there is a decision to read it from, or a hold */
-	struct lifecycle_state state;
 	enum store_surface last_surface; /* the last decision and where it was made; NONE: none yet */
 	struct str last_decision;
+
+	/* only in views of a package or a task, not in answers of operations */
+	bool has_state; /* it waits to be claimed */
+	struct lifecycle_state state;
 	struct lifecycle_action_list actions;
+
+	/* only in views of a package */
+	struct str title;                      /* of its task */
+	const struct lifecycle_before *before; /* as depends_on */
 };
 
 struct lifecycle_task {

@@ -478,6 +478,11 @@ def see(daemon, project=None):
     return seen
 
 
+def but_for_decisions(task):
+    """A task without the last decision of its packages: a refusal is one too, and all that it leaves."""
+    return dict(task, packages=[{key: value for key, value in one.items() if key != "lastDecision"} for one in task["packages"]])
+
+
 def changed(before, after):
     """Paths whose bodies differ."""
     return sorted(path for path in set(before) | set(after) if before.get(path) != after.get(path))

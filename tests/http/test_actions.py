@@ -4,7 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import LIST, READ, check, equal, free, reads, run_scenes, scene  # noqa: E402
+from daemon import LIST, READ, broken, check, equal, free, reads, run_scenes, scene  # noqa: E402
 
 
 def action_of(view, name):
@@ -239,6 +239,36 @@ def nothing_may_be_done_with_what_is_over(daemon):
 
 
 # ---- what else a view tells
+
+@scene
+def a_plan_tells_of_each_package_what_the_package_tells(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), free("b", after=["a"]), free("c"), broken("d"))
+    world.approve(status=409)
+    told = ("operatorState", "lastDecision", "actions")
+
+    def same(client, status=None):
+        shown = client.get("/v1/tasks/" + world.task_id()).must(200)["packages"]
+        for one in shown:
+            alone = client.get("/v1/packages/" + one["id"]).must(200).json
+            equal({name: one[name] for name in told}, {name: alone[name] for name in told}, "%s %s" % (one["label"], one["status"]))
+        return {one["label"]: one for one in shown}
+    held = same(daemon.approver)
+    equal((held["a"]["operatorState"]["headline"], held["a"]["lastDecision"]["surface"], names(held["a"])[0]),
+          ("Waiting for read access", "approval", "approve_once"))
+    equal(held["d"]["operatorState"]["key"], "plan_needs_changes")
+    check(all(not action["allowed"] for action in same(daemon.auditor)["a"]["actions"]), "an auditor decides nothing")
+    daemon.approver.post("/v1/tasks/%s/changes" % world.task_id(), {"planRevision": "1"}).must(200)
+    world.submit(reads("a"), free("b", after=["a"]), free("c"), status=200)
+    world.grant("a")
+    world.approve(revision="2")
+    world.handoff("a")
+    world.outcome(world.handoff("c"))
+    moved = same(daemon.admin)
+    equal([(moved[label]["status"], moved[label]["lastDecision"]["surface"]) for label in "abc"],
+          [("running", "handoff"), ("pending", "approval"), ("completed", "handoff")])
+    equal((moved["a"]["operatorState"], moved["c"]["operatorState"], names(moved["c"])), (None, None, ["rework"]))
+
 
 @scene
 def a_package_tells_its_plan_and_what_it_waits_for(daemon):

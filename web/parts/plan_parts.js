@@ -27,7 +27,7 @@ function Free({one}) {
 /** Rows from the preview if there is one, else from the plan. */
 function rowsOf(task, preview) {
   if (preview) return preview.packages.map((one) => ({...one, isBlocked: one.status === "blocked"}));
-  return task.packages.map((one) => ({...one, packageId: one.id, isBlocked: Boolean(one.hold), operatorState: one.operatorState ?? (one.hold ? {key: "", tone: "amber", headline: "Held", body: one.hold.facts?.reason ?? ""} : null)}));
+  return task.packages.map((one) => ({...one, packageId: one.id, isBlocked: Boolean(one.hold)}));
 }
 
 export function PlanRows({task, preview}) {
