@@ -529,9 +529,9 @@ def scene(function):
 
 
 @contextlib.contextmanager
-def running(config=None):
+def running(config=None, kind=Daemon):
     """A daemon for as long as the block lasts; it must stop politely."""
-    daemon = Daemon(config)
+    daemon = kind(config)
     try:
         yield daemon
         equal(daemon.stop(), 0, "its exit status at the end")

@@ -68,6 +68,7 @@ test("a project's access is removed, and what that holds is said before", async 
   await page.locator("main").getByText("Removed", {exact: true}).waitFor();
   equal((await projectOf(stage, "echo")).grant.decision, "revoked");
   await page.goto(`${stage.url}/#/queue`);
+  await page.reload(); // else it may wait behind "Show 1 new"
   await row(page, "echo-reader").getByText("Project access was removed").or(page.locator("tr.g", {hasText: "removed in echo"})).first().waitFor();
   await page.close();
 });
