@@ -315,6 +315,7 @@ CREATE INDEX events_of_surface_by_time ON events (at) WHERE surface IS NOT NULL;
 CREATE INDEX events_by_project ON events (project_id, sequence);
 CREATE INDEX events_of_server ON events (project_id, subject_id, sequence) WHERE type = 'health.changed';
 CREATE INDEX events_by_task ON events (task_id, sequence) WHERE task_id IS NOT NULL;
+CREATE INDEX events_of_plan ON events (task_id, sequence) WHERE type = 'task.status';
 CREATE INDEX events_by_package ON events (package_id, sequence) WHERE package_id IS NOT NULL;
 CREATE INDEX events_of_decision ON events (decision_id, project_id, at) WHERE decision_id IS NOT NULL;
 

@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/buf.h"
-#include "policy/cleanup.h"
-
-/* A sentence with every fact at its longest (30 capabilities of 240 code points, twice) stays below this. */
-enum { SENTENCE_CEILING = 256 * 1024 };
+#include "policy/words_template.h"
 
 /* What a template may name. */
 enum fact {
@@ -31,36 +27,27 @@ enum fact {
 	FACT_COUNT,
 };
 
-static const char *const fact_names[FACT_COUNT] = {
-	[FACT_PACKAGE] = "package",
-	[FACT_PROJECT] = "project",
-	[FACT_CAPS] = "caps",
-	[FACT_WHO] = "who",
-	[FACT_WHEN] = "when",
-	[FACT_AT] = "at",
-	[FACT_REASON] = "reason",
-	[FACT_UNTIL] = "until",
-	[FACT_LEFT] = "left",
-	[FACT_MISSING] = "missing",
-	[FACT_SERVER] = "server",
-	[FACT_ERROR] = "error",
-	[FACT_AGE] = "age",
-	[FACT_NEXT] = "next",
-	[FACT_ATTEMPT] = "attempt",
-	[FACT_THEN] = "then",
-	[FACT_NOW] = "now",
+static const struct template_fact known_facts[FACT_COUNT] = {
+	[FACT_PACKAGE] = {"package", "this package"},
+	[FACT_PROJECT] = {"project", "this project"},
+	[FACT_CAPS] = {"caps", NULL},
+	[FACT_WHO] = {"who", NULL},
+	[FACT_WHEN] = {"when", NULL},
+	[FACT_AT] = {"at", NULL},
+	[FACT_REASON] = {"reason", NULL},
+	[FACT_UNTIL] = {"until", NULL},
+	[FACT_LEFT] = {"left", NULL},
+	[FACT_MISSING] = {"missing", NULL},
+	[FACT_SERVER] = {"server", "this tool server"},
+	[FACT_ERROR] = {"error", NULL},
+	[FACT_AGE] = {"age", NULL},
+	[FACT_NEXT] = {"next", NULL},
+	[FACT_ATTEMPT] = {"attempt", NULL},
+	[FACT_THEN] = {"then", NULL},
+	[FACT_NOW] = {"now", NULL},
 };
 
-/* Written where the fact is absent, with a capital where a sentence begins. */
-static const char *const fact_defaults[FACT_COUNT] = {
-	[FACT_PACKAGE] = "this package",
-	[FACT_PROJECT] = "this project",
-	[FACT_SERVER] = "this tool server",
-};
-
-/* One row of 7.4. In a body, {fact} is replaced by the fact, and of [one|another|…] the first is written whose facts are all
- * there, or nothing.
- */
+/* One row of 7.4; the texts are templates (words_template.h). */
 struct words_row {
 	const char *sign;
 	const char *headline;
@@ -172,113 +159,6 @@ static int facts_collect(struct arena *arena, const struct words_facts *facts, s
 	return error;
 }
 
-static enum fact fact_find(struct str name)
-{
-	int fact = 0;
-
-	while (fact < FACT_COUNT && !str_is(name, fact_names[fact]))
-		fact++;
-	CHECK(fact < FACT_COUNT);
-	return (enum fact)fact;
-}
-
-/* A sentence that begins with what stands in for a name begins with a capital. */
-static void write_fact(struct buf *out, enum fact fact, const struct str values[FACT_COUNT])
-{
-	const char *text = fact_defaults[fact];
-
-	if (values[fact].bytes != NULL) {
-		buf_add_str(out, values[fact]);
-		return;
-	}
-	CHECK(text != NULL);
-	buf_putc(out, out->len == 0 ? (char)(text[0] - 'a' + 'A') : text[0]);
-	buf_puts(out, text + 1);
-}
-
-/* Our full stop does not follow another one, which an error or a reason may have brought. */
-static void write_literal(struct buf *out, char byte)
-{
-	if (byte != '.' || out->len == 0 || out->bytes == NULL || out->bytes[out->len - 1] != '.')
-		buf_putc(out, byte);
-}
-
-/* Whether a template without groups can be said: each fact of it is there, or has a stand-in. */
-static bool has_facts(struct str template, const struct str values[FACT_COUNT])
-{
-	size_t open = 0;
-
-	for (size_t at = 0; at < template.len; at++) {
-		enum fact fact;
-
-		if (template.bytes[at] == '{')
-			open = at + 1;
-		if (template.bytes[at] != '}')
-			continue;
-		fact = fact_find((struct str){template.bytes + open, at - open});
-		if (values[fact].bytes == NULL && fact_defaults[fact] == NULL)
-			return false;
-	}
-	return true;
-}
-
-static void write_plain(struct buf *out, struct str template, const struct str values[FACT_COUNT])
-{
-	size_t at = 0;
-
-	while (at < template.len) {
-		const char *close;
-
-		if (template.bytes[at] != '{') {
-			write_literal(out, template.bytes[at++]);
-			continue;
-		}
-		close = memchr(template.bytes + at, '}', template.len - at);
-		CHECK(close != NULL);
-		write_fact(out,
-			fact_find((struct str){template.bytes + at + 1, (size_t)(close - template.bytes) - at - 1}),
-			values);
-		at = (size_t)(close - template.bytes) + 1;
-	}
-}
-
-/* The first alternative of a group that can be said. */
-static void write_group(struct buf *out, struct str group, const struct str values[FACT_COUNT])
-{
-	while (group.bytes != NULL) {
-		const char *bar = memchr(group.bytes, '|', group.len);
-		struct str one = {group.bytes, bar == NULL ? group.len : (size_t)(bar - group.bytes)};
-
-		if (has_facts(one, values)) {
-			write_plain(out, one, values);
-			return;
-		}
-		group = bar == NULL ? (struct str){0} : (struct str){bar + 1, group.len - one.len - 1};
-	}
-}
-
-static void write_template(struct buf *out, const char *template, const struct str values[FACT_COUNT])
-{
-	while (*template != '\0') {
-		size_t plain = strcspn(template, "[");
-
-		write_plain(out, (struct str){template, plain}, values);
-		template += plain;
-		if (*template == '[') {
-			size_t length = strcspn(template + 1, "]");
-
-			CHECK(template[1 + length] == ']');
-			write_group(out, (struct str){template + 1, length}, values);
-			template += length + 2;
-		}
-	}
-}
-
-static void buf_drop(struct buf *buf)
-{
-	buf_release(buf);
-}
-
 /* What a server lacks, from the most fundamental to the last thing that was seen. */
 static const char *setup_need(const struct words_facts *facts)
 {
@@ -304,6 +184,14 @@ static const char *setup_need(const struct words_facts *facts)
 	return "attention";
 }
 
+static int expand(struct arena *arena, const char *template, const char *more, const struct str values[FACT_COUNT],
+	struct str *ret_text)
+{
+	const struct template_facts facts = {known_facts, values, FACT_COUNT};
+
+	return words_template_expand(arena, template, more, &facts, ret_text);
+}
+
 static const struct words_row *row_of(enum operator_key key, enum hold_arm arm)
 {
 	CHECK((size_t)arm < sizeof(arm_rows) / sizeof(arm_rows[0]));
@@ -311,22 +199,6 @@ static const struct words_row *row_of(enum operator_key key, enum hold_arm arm)
 	if (key != OPERATOR_NEEDS_PROJECT_CONTEXT)
 		return &key_rows[key];
 	return &arm_rows[arm == ARM_NONE ? ARM_NEVER_APPROVED : arm];
-}
-
-static int expand(struct arena *arena, const char *template, const char *more, const struct str values[FACT_COUNT],
-	struct str *ret_text)
-{
-	CLEANUP(buf_drop) struct buf out = {0};
-	int error;
-
-	buf_init(&out, SENTENCE_CEILING);
-	write_template(&out, template, values);
-	buf_puts(&out, more);
-	error = buf_error(&out);
-	if (error < 0)
-		return error;
-	*ret_text = arena_str(arena, buf_str(&out));
-	return ret_text->bytes == NULL ? -ENOMEM : 0;
 }
 
 int words_state(struct arena *arena, enum operator_key key, enum hold_arm arm, const struct words_facts *facts,

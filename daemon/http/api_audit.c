@@ -19,14 +19,16 @@ struct reading {
 	struct store_event_filter filter;
 	int64_t from;
 	size_t limit;
-	struct store_event_list list;
+	struct lifecycle_told told;
 };
 
 static int run_list(struct store_tx *tx, void *arg)
 {
 	struct reading *reading = arg;
+	struct store_event_list list = {0};
+	int r = store_event_list(tx, &reading->filter, reading->from, reading->limit, &list);
 
-	return store_event_list(tx, &reading->filter, reading->from, reading->limit, &reading->list);
+	return r != 0 ? r : lifecycle_tell(tx, &list, (struct str){0}, &reading->told);
 }
 
 static bool read_time(const struct http_request *request, const char *name, int64_t *ret_at)
@@ -64,6 +66,7 @@ static int refuse_store(struct http_reply *reply, const struct http_request *req
 
 static int list_audit(struct api *api, struct http_request *request, struct http_reply *reply)
 {
+	const struct store_event_list *events = NULL;
 	struct reading reading = {0};
 	struct api_list list;
 	size_t shown = 0;
@@ -79,14 +82,16 @@ static int list_audit(struct api *api, struct http_request *request, struct http
 	r = store_read(lifecycle_store(api->lifecycle), &request->arena, run_list, &reading);
 	if (r != 0)
 		return refuse_store(reply, request, r);
-	shown = api_list_open(&list, reading.list.count);
+	events = &reading.told.events;
+	shown = api_list_open(&list, events->count);
 	for (size_t i = 0; i < shown; i++) {
 		json_out_begin_object(&list.out);
-		audit_line_event(&list.out, &reading.list.items[i]);
+		audit_line_event(&list.out, &events->items[i]);
+		json_out_key(&list.out, "words");
+		event_words_write(&reading.told.words[i], &list.out);
 		json_out_end_object(&list.out);
 	}
-	api_list_close_sequence(
-		&list, reading.list.count > shown, shown > 0 ? reading.list.items[shown - 1].sequence : 0);
+	api_list_close_sequence(&list, events->count > shown, shown > 0 ? events->items[shown - 1].sequence : 0);
 	return 0;
 }
 

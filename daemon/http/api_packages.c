@@ -30,7 +30,7 @@ static int list_events(
 {
 	static const char *const filters[] = {NULL};
 	struct lifecycle_reader reader = api_reader(api, request);
-	struct store_event_list found = {0};
+	struct lifecycle_told found = {0};
 	struct api_list list;
 	size_t shown = 0;
 	int r = api_list_begin(&list, request, reply, filters, true);
@@ -40,10 +40,11 @@ static int list_events(
 	r = lifecycle_list_events(&reader, filter, list.from, api_list_wanted(&list), &found);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
-	shown = api_list_open(&list, found.count);
+	shown = api_list_open(&list, found.events.count);
 	for (size_t i = 0; i < shown; i++)
-		render_event(&found.items[i], &list.out);
-	api_list_close_sequence(&list, found.count > shown, shown > 0 ? found.items[shown - 1].sequence : 0);
+		render_told_event(&found.events.items[i], &found.words[i], &list.out);
+	api_list_close_sequence(
+		&list, found.events.count > shown, shown > 0 ? found.events.items[shown - 1].sequence : 0);
 	return 0;
 }
 

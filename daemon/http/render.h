@@ -119,6 +119,8 @@ void render_server(const struct store_server *server, struct json_out *out);
 void render_server_with_health(
 	const struct store_server *server, const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_event(const struct store_event *event, struct json_out *out);
+/* The same with `words`, for answers to people: the stream goes without. */
+void render_told_event(const struct store_event *event, const struct event_words *words, struct json_out *out);
 
 /* ---- render_recovery.c */
 

@@ -167,9 +167,8 @@ void render_archived(const struct lifecycle_project_move *move, bool shows_root,
 	json_out_end_object(out);
 }
 
-void render_event(const struct store_event *event, struct json_out *out)
+static void write_event(const struct store_event *event, struct json_out *out)
 {
-	json_out_begin_object(out);
 	json_out_member_revision(out, "id", event->sequence);
 	json_out_member_str(out, "type", event->type);
 	time_text_member(out, "at", event->at);
@@ -187,5 +186,20 @@ void render_event(const struct store_event *event, struct json_out *out)
 		json_out_member_str(out, "decisionId", event->decision);
 	}
 	render_json("changed", event->payload_json, out);
+}
+
+void render_event(const struct store_event *event, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_event(event, out);
+	json_out_end_object(out);
+}
+
+void render_told_event(const struct store_event *event, const struct event_words *words, struct json_out *out)
+{
+	json_out_begin_object(out);
+	write_event(event, out);
+	json_out_key(out, "words");
+	event_words_write(words, out);
 	json_out_end_object(out);
 }

@@ -17,7 +17,7 @@ liblifecycle_la_SOURCES = \
   %D%/hold_make.c %D%/judged.c %D%/lifecycle.c %D%/name_check.c %D%/outcome.c %D%/package_cache.c \
   %D%/package_status.c %D%/plan.c %D%/plan_read.c %D%/preview.c %D%/preview_entry.c %D%/preview_log.c %D%/project.c \
   %D%/reconcile.c %D%/rejudge.c %D%/report.c %D%/restore.c %D%/scope_json.c %D%/task_settle.c %D%/time_text.c %D%/view.c \
-  %D%/view_list.c %D%/view_make.c %D%/world.c %D%/world_judge.c
+  %D%/told.c %D%/view_list.c %D%/view_make.c %D%/world.c %D%/world_judge.c
 liblifecycle_la_SOURCES += \
   %D%/catalog_put.c %D%/catalog_put.h %D%/liveness.c %D%/liveness.h %D%/recall.c %D%/recall.h %D%/recall_make.h %D%/retrial.c
 liblifecycle_la_SOURCES += \

@@ -16,6 +16,7 @@
 #include "daemon/store/project.h"
 #include "daemon/store/run.h"
 #include "daemon/store/task.h"
+#include "policy/words_event.h"
 
 /* A package that another one waits for. */
 struct lifecycle_before {
@@ -104,8 +105,17 @@ int lifecycle_list_grants(const struct lifecycle_reader *reader, struct store_gr
 /* What was seen of a tool server of the project, newest first: `health.changed` events. */
 int lifecycle_list_health_history(const struct lifecycle_reader *reader, struct str project, struct str mcp_id,
 	size_t limit, struct store_event_list *ret) MUST_USE;
-/* A timeline: filter.package, filter.task or neither; LIFECYCLE_NOT_FOUND where the named one isn't seen. */
+/* Events with what they say to people. */
+struct lifecycle_told {
+	struct store_event_list events;
+	const struct event_words *words; /* one each */
+};
+
+/* Finds the words of what was read in `tx`; `package`: in the story of this one, absent for none's. 0 or -errno. */
+int lifecycle_tell(struct store_tx *tx, const struct store_event_list *events, struct str package,
+	struct lifecycle_told *ret) MUST_USE;
+/* A timeline: filter.package or filter.task; LIFECYCLE_NOT_FOUND where the named one isn't seen. A package's is its story (event.h). */
 int lifecycle_list_events(const struct lifecycle_reader *reader, struct store_event_filter filter, int64_t from,
-	size_t limit, struct store_event_list *ret) MUST_USE;
+	size_t limit, struct lifecycle_told *ret) MUST_USE;
 
 #endif

@@ -87,8 +87,8 @@ int lifecycle_list_grants(const struct lifecycle_reader *reader, struct store_gr
 		run_grants);
 }
 
-/* Whether the task and the package of a timeline are there to be seen. */
-static int check_seen(struct store_tx *tx, const struct listing *listing)
+/* Whether the task and the package of a timeline are there to be seen, and what the story of the latter is about. */
+static int check_seen(struct store_tx *tx, const struct listing *listing, struct store_event_story *ret_story)
 {
 	const struct store_event_filter *filter = listing->filter;
 	struct store_package package = {0};
@@ -99,6 +99,7 @@ static int check_seen(struct store_tx *tx, const struct listing *listing)
 		r = store_package_find(tx, filter->package, &package);
 		if (r == STORE_ABSENT || (r == 0 && !lifecycle_scope_has(&listing->reader->scope, package.project)))
 			return LIFECYCLE_NOT_FOUND;
+		*ret_story = (struct store_event_story){package.id, package.task, package.project, package.created_at};
 	}
 	if (r == 0 && filter->task.bytes != NULL) {
 		r = store_task_find(tx, filter->task, &task);
@@ -112,16 +113,21 @@ static int run_events(struct store_tx *tx, void *arg)
 {
 	struct listing *listing = arg;
 	struct store_event_filter *filter = listing->filter;
-	int r = check_seen(tx, listing);
+	struct store_event_story story = {0};
+	struct store_event_list events = {0};
+	int r = check_seen(tx, listing, &story);
 
 	if (r == 0)
 		r = scope_json(store_tx_arena(tx), &listing->reader->scope, &filter->projects_json);
-	return r != 0 ? r
-		      : call_store_result(store_event_list(tx, filter, listing->from, listing->limit, listing->ret));
+	if (r == 0)
+		r = call_store_result(story.package.bytes != NULL
+				? store_event_list_story(tx, &story, listing->from, listing->limit, &events)
+				: store_event_list(tx, filter, listing->from, listing->limit, &events));
+	return r != 0 ? r : lifecycle_tell(tx, &events, story.package, listing->ret);
 }
 
 int lifecycle_list_events(const struct lifecycle_reader *reader, struct store_event_filter filter, int64_t from,
-	size_t limit, struct store_event_list *ret)
+	size_t limit, struct lifecycle_told *ret)
 {
 	return list(&(struct listing){.reader = reader, .from = from, .limit = limit, .filter = &filter, .ret = ret},
 		run_events);

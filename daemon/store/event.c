@@ -191,6 +191,62 @@ int store_event_list(struct store_tx *tx, const struct store_event_filter *filte
 	return r;
 }
 
+/* Each part by an index of its own; the parts have no row in common. */
+int store_event_list_story(struct store_tx *tx, const struct store_event_story *story, int64_t from, size_t limit,
+	struct store_event_list *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		"WITH story (told) AS (SELECT sequence FROM events WHERE package_id = ?1 AND sequence > ?5 UNION ALL "
+		"SELECT sequence FROM events WHERE task_id = ?2 AND type = 'task.status' AND at >= ?4 AND sequence > "
+		"?5 "
+		"UNION ALL SELECT e.sequence FROM grants g JOIN events e ON e.subject_id = g.id AND "
+		"e.type = 'grant.recorded' AND e.record_digest IS NOT NULL WHERE g.project_id = ?3 AND g.package_id IS "
+		"NULL "
+		"AND g.at >= ?4 AND e.sequence > ?5 UNION ALL "
+		"SELECT e.sequence FROM dependencies d JOIN events e ON e.package_id = d.depends_on WHERE d.package_id "
+		"= ?1 "
+		"AND e.type = 'package.status' AND json_extract(e.payload_json, '$.after') = 'completed' AND "
+		"e.sequence > ?5) " EVENT " WHERE sequence IN (SELECT told FROM story) ORDER BY sequence LIMIT ?6");
+	struct sql_rows rows = {0};
+	int r;
+
+	sql_bind_str(&query, story->package);
+	sql_bind_str(&query, story->task);
+	sql_bind_str(&query, story->project);
+	sql_bind_int(&query, story->since);
+	sql_bind_int(&query, from);
+	sql_bind_int(&query, sql_limit(limit));
+	r = sql_all(&query, read_event, sizeof(*ret->items), &rows);
+	if (r == 0)
+		*ret = (struct store_event_list){rows.items, rows.count};
+	return r;
+}
+
+static void read_effects(struct sql *query, void *row)
+{
+	struct store_event_effects *effects = row;
+
+	effects->held = sql_int(query);
+	effects->freed = sql_int(query);
+}
+
+/* A transaction's events have one time and no gaps: it is over where another time, project or grant begins. */
+int store_event_count_effects(struct store_tx *tx, const struct store_event *event, struct store_event_effects *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		"WITH RECURSIVE same (sequence, type) AS (SELECT ?1, '' UNION ALL SELECT e.sequence, e.type FROM same "
+		"JOIN "
+		"events e ON e.sequence = same.sequence + 1 WHERE e.at = ?2 AND e.project_id = ?3 AND e.type <> "
+		"'grant.recorded') SELECT sum(type = 'hold.opened'), sum(type = 'hold.cleared') FROM same");
+
+	sql_bind_int(&query, event->sequence);
+	sql_bind_int(&query, event->at);
+	sql_bind_str(&query, event->project);
+	return sql_one(&query, read_effects, ret);
+}
+
 int store_event_follow(const unsigned char *store_id, struct store_chain *chain, const struct store_event *row)
 {
 	unsigned char hash[STORE_HASH_BYTES];

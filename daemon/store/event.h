@@ -81,6 +81,26 @@ struct store_event_filter {
 int store_event_list(struct store_tx *tx, const struct store_event_filter *filter, int64_t from, size_t limit,
 	struct store_event_list *ret) MUST_USE;
 
+/* What happened to a package, oldest first above `from`: its own events, and of what it depended on the ones that moved it: its plan's status,
+ * the project's grants and the end of the packages that it waited for, since `since`.
+ */
+struct store_event_story {
+	struct str package;
+	struct str task;
+	struct str project;
+	int64_t since; /* ms */
+};
+int store_event_list_story(struct store_tx *tx, const struct store_event_story *story, int64_t from, size_t limit,
+	struct store_event_list *ret) MUST_USE;
+
+/* How many packages the change that `event` tells of held and freed at once: the hold.* events of its transaction, which follow it. */
+struct store_event_effects {
+	int64_t held;
+	int64_t freed;
+};
+int store_event_count_effects(
+	struct store_tx *tx, const struct store_event *event, struct store_event_effects *ret) MUST_USE;
+
 /* How far a check of the chain has come; all zero = from the first row. */
 struct store_chain {
 	int64_t sequence;

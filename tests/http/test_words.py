@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What the API says to people (chapter 7.4): the words of events, of decisions and of the queue, and nobody else's among them. Speaks TAP."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from daemon import (LIST, READ, check, equal, free, reads, run_scenes, scene)  # noqa: E402
+from openapi import load  # noqa: E402
+
+MARK = "written <b>by somebody</b>"
+TONES = ("neutral", "amber", "red", "slate", "green")
+
+
+def story(world, label):
+    return world.daemon.admin.get("/v1/packages/%s/timeline?limit=500" % world.pid(label)).must(200)["items"]
+
+
+def told(items, kind, what=lambda item: True):
+    """The words of the last event of a type."""
+    return [item["words"] for item in items if item["type"] == kind and what(item)][-1]
+
+
+def are_ours(words):
+    """Whether they are whole, and no other person's text is in what the daemon says."""
+    return (words["tone"] in TONES and words["sign"] and words["headline"] and words["detail"] != "" and
+            not any(MARK in (words[name] or "") for name in ("headline", "detail")))
+
+
+# ---- events
+
+
+@scene
+def a_package_tells_its_whole_story(daemon):
+    world = daemon.world()
+    world.submit(free("first"), reads("second", READ, after=["first"]))
+    world.project_grant(READ, reason=MARK)
+    world.approve()
+    world.outcome(world.handoff("first"), summary=MARK)
+    world.project_grant(decision="revoked", reason=MARK)
+    world.handoff("second", status=409)
+    items = story(world, "second")
+    equal([int(item["id"]) for item in items], sorted({int(item["id"]) for item in items}))
+    check(all(are_ours(item["words"]) for item in items), items)
+    plan = told(items, "task.status", lambda item: item["changed"]["after"] == "proposed")
+    equal((plan["headline"], plan["minor"]), ("Plan revision 1 sent by planner-service", False))
+    equal(told(items, "surface.approval")["headline"], "approver-1 approved the plan, revision 1")
+    check("filesystem seen healthy at " in told(items, "surface.approval")["detail"], told(items, "surface.approval"))
+    before = told(items, "package.status", lambda item: item["changed"]["label"] == "first")
+    equal((before["headline"], before["detail"], before["minor"]), ("first completed", "This package was next", False))
+    removed = told(items, "grant.recorded")
+    equal((removed["headline"], removed["detail"], removed["sign"]),
+          ("approver-1 removed access in %s, revision 2" % world.id, "Held 1 package", "disc, minus"))
+    equal(removed["quote"], {"text": MARK, "by": "approver-1"})
+    equal(told(items, "hold.opened")["headline"], "Held: project access was removed")
+    refused = told(items, "surface.handoff")
+    equal((refused["headline"], refused["detail"], refused["sign"]),
+          ("Handoff refused for runner-service", "No run made, no attempt counted", "diamond"))
+
+
+@scene
+def a_story_has_nothing_of_other_projects_packages_and_times(daemon):
+    world, other = daemon.world(), daemon.world()
+    world.project_grant(READ)
+    world.submit(reads("a"), free("b"))
+    other.submit(reads("c"))
+    other.project_grant(READ)
+    world.approve()
+    world.outcome(world.handoff("b"))
+    items = story(world, "a")
+    equal({item["project"] for item in items}, {world.id})
+    equal({item["packageId"] for item in items}, {None, world.pid("a")})
+    equal([item for item in items if item["type"] == "grant.recorded"], [])
+
+
+@scene
+def a_story_is_read_page_by_page(daemon):
+    world = daemon.world()
+    world.submit(free("first"), reads("second", READ, after=["first"]))
+    world.project_grant(READ)
+    world.approve()
+    whole, found, href = story(world, "second"), [], "/v1/packages/%s/timeline?limit=1" % world.pid("second")
+    while href:
+        page = daemon.admin.get(href).must(200)
+        found += page["items"]
+        href = page["next"]
+    equal(found, whole)
+
+
+@scene
+def a_freed_package_is_counted_beside_the_grant_that_freed_it(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), reads("b"))
+    world.grant("a", reason=MARK)
+    once = told(story(world, "a"), "grant.recorded")
+    equal((once["headline"], once["detail"], once["quote"]["text"]), ("approver-1 approved read access, once", READ + ". Freed 1 package", MARK))
+    world.grant("a", decision="denied")
+    equal(told(story(world, "a"), "grant.recorded")["detail"], "Held 1 package")
+    world.project_grant(READ, LIST)
+    equal(told(story(world, "b"), "grant.recorded")["detail"], "%s, %s. Freed 2 packages" % (LIST, READ))
+
+
+@scene
+def every_row_of_the_log_has_words(daemon):
+    world = daemon.world()
+    world.submit(free("a"), reads("b"))
+    world.approve(status=409)
+    world.project_grant(READ, reason=MARK)
+    world.approve()
+    world.outcome(world.handoff("a"), "failed", summary=MARK)
+    world.health("github", "auth_required", error=MARK)
+    daemon.operator.post("/v1/tasks/%s/changes" % world.task_id(), {"planRevision": "1", "reason": MARK}).must(200)
+    known = set(load().document["components"]["schemas"]["EventType"]["enum"])
+    seen, href = set(), "/v1/audit?limit=500"
+    while href:
+        page = daemon.auditor.get(href).must(200)
+        for row in page["items"]:
+            check(are_ours(row["words"]) and row["words"]["headline"] != row["type"], row)
+            seen.add(row["type"])
+        href = page["next"]
+    check(seen <= known and len(seen) >= 12, sorted(seen))
+    errors = [row["words"] for row in daemon.auditor.get("/v1/audit?type=health.changed&project=" + world.id).must(200)["items"]]
+    equal((errors[-1]["headline"], errors[-1]["quote"]), ("github needs a sign-in", {"text": MARK, "by": "github"}))
+
+
+@scene
+def what_is_exported_and_chained_has_no_words(daemon):
+    world = daemon.world()
+    world.submit(free("a"))
+    lines = daemon.auditor.get("/v1/audit", Accept="application/x-ndjson").must(200).raw
+    check(b'"words"' not in lines and b'"task.status"' in lines, lines[:300])
+
+
+if __name__ == "__main__":
+    run_scenes()
