@@ -17,6 +17,8 @@ void render_grant(const char *key, const struct store_grant *grant, struct json_
 	json_out_member_str(out, "id", grant->id);
 	json_out_member_str(out, "project", grant->project);
 	json_out_member_str(out, "packageId", grant->package);
+	if (grant->label.bytes != NULL)
+		json_out_member_str(out, "packageLabel", grant->label);
 	json_out_member_text(out, "decision", decisions[grant->decision]);
 	json_out_member_text(out, "mode", grant->mode == STORE_GRANT_ALLOW_ONCE ? "allow_once" : "always_allow");
 	json_out_member_raw(out, "capabilities", grant->capabilities_json);
@@ -36,6 +38,43 @@ void render_grant(const char *key, const struct store_grant *grant, struct json_
 	json_out_end_object(out);
 }
 
+static void write_line(const struct lifecycle_impact_line *line, struct json_out *out)
+{
+	json_out_begin_object(out);
+	json_out_member_text(out, "effect", lifecycle_effect_name(line->effect));
+	json_out_member_text(out, "sign", line->sign);
+	json_out_member_text(out, "tone", line->tone);
+	json_out_member_str(out, "text", line->text);
+	json_out_member_str(out, "does", line->does);
+	json_out_key(out, "packages");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < line->package_count; i++) {
+		json_out_begin_object(out);
+		json_out_member_str(out, "id", line->packages[i].id);
+		json_out_member_str(out, "label", line->packages[i].label);
+		json_out_end_object(out);
+	}
+	json_out_end_array(out);
+	if (line->task.bytes != NULL)
+		json_out_member_str(out, "task", line->task);
+	if (line->title.bytes != NULL)
+		json_out_member_str(out, "title", line->title);
+	if (line->has_state)
+		render_state(&line->state, out);
+	json_out_end_object(out);
+}
+
+static void write_told(const struct lifecycle_impact *impact, struct json_out *out)
+{
+	json_out_member_str(out, "headline", impact->headline);
+	json_out_member_str(out, "brief", impact->brief);
+	json_out_key(out, "lines");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < impact->line_count; i++)
+		write_line(&impact->lines[i], out);
+	json_out_end_array(out);
+}
+
 static void write_impact(const struct lifecycle_impact *impact, struct json_out *out)
 {
 	json_out_key(out, "impact");
@@ -46,6 +85,8 @@ static void write_impact(const struct lifecycle_impact *impact, struct json_out 
 	render_names("overrides", impact->overrides, impact->override_count, out);
 	render_names("plans", impact->plans, impact->plan_count, out);
 	json_out_member_revision(out, "revision", impact->revision);
+	if (impact->headline.bytes != NULL)
+		write_told(impact, out);
 	json_out_end_object(out);
 }
 

@@ -6,7 +6,41 @@
 #include "daemon/lifecycle/lifecycle.h"
 #include "daemon/lifecycle/view.h"
 
-/* What a decision does to packages; all but revision are ids. */
+enum lifecycle_effect {
+	LIFECYCLE_EFFECT_STARTS = 0, /* no hold is in its way any more */
+	LIFECYCLE_EFFECT_PLAN,       /* the same of a plan that isn't approved yet */
+	LIFECYCLE_EFFECT_HOLDS,
+	LIFECYCLE_EFFECT_STAYS,     /* it concerns them and they stay held */
+	LIFECYCLE_EFFECT_OVERRIDES, /* their denial */
+	LIFECYCLE_EFFECT_KEEPS,     /* they run, and keep what they were given */
+	LIFECYCLE_EFFECT_MORE,      /* what didn't go into the list */
+	LIFECYCLE_EFFECT_COUNT
+};
+
+/* The wire word: `starts`, … */
+const char *lifecycle_effect_name(enum lifecycle_effect effect);
+
+struct lifecycle_named {
+	struct str id;
+	struct str label;
+};
+
+/* One thing that a decision would do, as people read it; packages of one plan that isn't approved share a line. */
+struct lifecycle_impact_line {
+	enum lifecycle_effect effect;
+	const char *sign; /* as in an operator's state */
+	const char *tone;
+	struct str text; /* what it happens to */
+	struct str does; /* what happens */
+	struct lifecycle_named *packages;
+	size_t package_count;
+	struct str task;
+	struct str title; /* of a plan that isn't approved */
+	bool has_state;   /* why they are held then */
+	struct lifecycle_state state;
+};
+
+/* What a decision does to packages; the first five are ids. */
 struct lifecycle_impact {
 	const struct str *opens; /* packages whose hold it clears */
 	size_t open_count;
@@ -19,6 +53,12 @@ struct lifecycle_impact {
 	const struct str *plans; /* proposed tasks of which nothing is blocked any more, by a project's decision */
 	size_t plan_count;
 	int64_t revision; /* the project's decision revision with it */
+
+	/* of a rehearsal only */
+	struct str headline;
+	struct str brief; /* for a button: "opens 3"; absent: it changes no hold */
+	const struct lifecycle_impact_line *lines;
+	size_t line_count;
 };
 
 struct lifecycle_grant {

@@ -1,11 +1,10 @@
-/* grant_make.h - the pieces of a decision on read access: capabilities, records, impact; not for other rooms.
+/* grant_make.h - the pieces of a decision on read access: capabilities, records; not for other rooms.
  */
 #ifndef ADMITD_DAEMON_LIFECYCLE_GRANT_MAKE_H
 #define ADMITD_DAEMON_LIFECYCLE_GRANT_MAKE_H
 
 #include "daemon/lifecycle/fault_list.h"
 #include "daemon/lifecycle/grant.h"
-#include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/world.h"
 
 /* A growing set of capabilities with room for every one of the catalog. */
@@ -31,11 +30,6 @@ void grant_make_check(const struct lifecycle_grant *grant, int64_t now, struct f
 /* Appends the record, tells of it and reads the world again. `task` absent for a project's. 0 or -errno; LIFECYCLE_REVISION_CONFLICT. */
 int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct str task, struct str dropped_json,
 	int64_t root_revision) MUST_USE;
-
-/* Reconciles what the decision concerns and says what that did. 0 or -errno. */
-int grant_make_impact(struct world *world, const struct reconcile_scope *scope, struct lifecycle_impact *ret) MUST_USE;
-/* The parts of a project's decision: overridden denials, and plans of which nothing is blocked any more. */
-int grant_make_project_impact(struct world *world, struct lifecycle_impact *impact) MUST_USE;
 
 /* Into grant->actions: what takes the approval away that was appended. `is_whole`: that undoes it, and takes nothing else away. 0 or -ENOMEM. */
 int grant_make_undo(struct world *world, struct lifecycle_grant *grant, bool is_whole) MUST_USE;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/grant_impact.h"
 #include "daemon/lifecycle/grant_make.h"
 #include "daemon/lifecycle/judged.h"
 #include "daemon/lifecycle/refusal.h"
@@ -219,7 +220,7 @@ static int append(struct granting *granting)
 	if (r == 0)
 		r = grant_make_append(world, grant, granting->row.task, STR("[]"), world->project.root_revision);
 	if (r == 0)
-		r = grant_make_impact(world, &(struct reconcile_scope){.package = granting->row.id}, &grant->impact);
+		r = grant_impact_find(world, &(struct reconcile_scope){.package = granting->row.id}, grant);
 	if (r == 0)
 		r = grant_make_undo(world, grant, true);
 	return r != 0 ? r : view_make_package(world->tx, world->catalog, granting->row.id, &grant->view);

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/grant_impact.h"
 #include "daemon/lifecycle/grant_make.h"
 #include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/self_approval.h"
@@ -180,10 +181,8 @@ static int append(struct granting *granting)
 	if (r == 0)
 		r = grant_make_append(world, grant, (struct str){0}, dropped, world->project.root_revision);
 	if (r == 0)
-		r = grant_make_impact(world, &(struct reconcile_scope){.readers_only = true}, &grant->impact);
-	if (r == 0)
-		r = grant_make_undo(world, grant, is_first);
-	return r != 0 ? r : grant_make_project_impact(world, &grant->impact);
+		r = grant_impact_find(world, &(struct reconcile_scope){.readers_only = true}, grant);
+	return r != 0 ? r : grant_make_undo(world, grant, is_first);
 }
 
 int grant_project_run(struct store_tx *tx, struct lifecycle_call *call)

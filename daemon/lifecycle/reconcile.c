@@ -9,27 +9,39 @@
 
 enum { RECONCILE_PAGE = 200 };
 
-void reconcile_effect_init(struct reconcile_effect *effect)
+void reconcile_effect_init(struct reconcile_effect *effect, bool wants_state)
 {
-	*effect = (struct reconcile_effect){0};
+	*effect = (struct reconcile_effect){.wants_state = wants_state};
 	effect->last = &effect->first;
 }
 
 static int note(struct world *world, struct reconcile_effect *effect, const struct store_package *row,
-	enum reconcile_change change)
+	const struct verdict *verdict, enum reconcile_change change)
 {
 	struct reconcile_item *item = effect != NULL ? ARENA_NEW(world->arena, struct reconcile_item) : NULL;
+	struct lifecycle_hold hold = {0};
+	int r = 0;
 
 	if (effect == NULL)
 		return 0;
 	if (item == NULL)
 		return -ENOMEM;
 	*item = (struct reconcile_item){
-		.package = row->id, .task = row->task, .change = change, .is_held = row->hold_json.bytes != NULL};
+		.package = row->id,
+		.label = row->label,
+		.task = row->task,
+		.task_status = row->task_status,
+		.status = package_status_of(row),
+		.change = change,
+		.is_held = row->hold_json.bytes != NULL,
+	};
 	*effect->last = item;
 	effect->last = &item->next;
 	effect->count++;
-	return 0;
+	if (!effect->wants_state || !item->is_held)
+		return 0;
+	r = hold_make(world, verdict, &hold);
+	return r == 0 ? hold_state(world, verdict, &hold, &item->state) : r;
 }
 
 static const char *event_type(enum reconcile_change change)
@@ -135,7 +147,7 @@ static int reconcile_row(struct world *world, const struct reconcile_scope *scop
 	r = world_judge(world, &subject, &verdict);
 	if (r == 0)
 		r = reconcile_apply(world, row, &verdict, &change);
-	return r != 0 ? r : note(world, effect, row, change);
+	return r != 0 ? r : note(world, effect, row, &verdict, change);
 }
 
 static int reconcile_page(struct world *world, const struct reconcile_scope *scope,

@@ -4,6 +4,7 @@
 #define ADMITD_DAEMON_LIFECYCLE_RECONCILE_H
 
 #include "daemon/lifecycle/hold_make.h"
+#include "daemon/lifecycle/package_status.h"
 #include "daemon/lifecycle/world.h"
 
 /* Which packages a change concerns. All absent: every one of the project. */
@@ -16,21 +17,26 @@ struct reconcile_scope {
 
 enum reconcile_change { RECONCILE_SAME = 0, RECONCILE_OPENED, RECONCILE_CHANGED, RECONCILE_CLEARED };
 
-/* One package that was looked at. */
+/* One package that was looked at, as it is now. */
 struct reconcile_item {
 	struct str package;
+	struct str label;
 	struct str task;
+	enum store_task_status task_status;
+	enum package_status status;
 	enum reconcile_change change;
 	bool is_held;
+	struct lifecycle_state state; /* of one that is held, where wanted */
 	struct reconcile_item *next;
 };
 
 struct reconcile_effect {
 	struct reconcile_item *first, **last;
 	size_t count;
+	bool wants_state;
 };
 
-void reconcile_effect_init(struct reconcile_effect *effect);
+void reconcile_effect_init(struct reconcile_effect *effect, bool wants_state);
 
 /* Judges again the unfinished packages that aren't running, of proposed, approved and failed tasks, and writes the holds that differ, with their
  * events. The world must show the change already. `effect` may be NULL. 0 or -errno.

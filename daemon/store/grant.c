@@ -6,12 +6,15 @@
 
 static const char *const decisions[STORE_GRANT_DECISION_COUNT] = {"denied", "revoked", "approved"};
 
-#define GRANT                                                                                                       \
+#define COLUMNS                                                                                                     \
 	"SELECT g.sequence, g.id, g.project_id, g.package_id, g.decision, g.mode, g.capabilities_json, "            \
 	"g.dropped_json, "                                                                                          \
 	"g.revision, g.root_revision, g.expires_at, g.reason, g.actor_token, g.actor_principal, g.at, g.replaces, " \
 	"EXISTS (SELECT 1 FROM due_records d WHERE d.project_id = g.project_id AND d.subject = g.id AND "           \
 	"d.kind = 'grant'), (SELECT run_id FROM grant_uses u WHERE u.grant_id = g.id)"
+#define GRANT COLUMNS ", NULL"
+/* With the label of its package. */
+#define GRANT_NAMED COLUMNS ", (SELECT label FROM packages n WHERE n.id = g.package_id)"
 
 static void read_grant(struct sql *query, void *row)
 {
@@ -35,6 +38,7 @@ static void read_grant(struct sql *query, void *row)
 	grant->replaces = sql_str(query);
 	grant->expired = sql_int(query) != 0;
 	grant->used_by = sql_str(query);
+	grant->label = sql_str(query);
 }
 
 static int one(struct store_tx *tx, const char *text, struct str key, struct store_grant *ret)
@@ -47,7 +51,7 @@ static int one(struct store_tx *tx, const char *text, struct str key, struct sto
 
 int store_grant_find(struct store_tx *tx, struct str id, struct store_grant *ret)
 {
-	return one(tx, GRANT " FROM grants g WHERE g.id = ?", id, ret);
+	return one(tx, GRANT_NAMED " FROM grants g WHERE g.id = ?", id, ret);
 }
 
 int store_grant_latest_of_package(struct store_tx *tx, struct str package, struct store_grant *ret)
@@ -89,7 +93,7 @@ int store_grant_list(struct store_tx *tx, const struct store_grant_filter *filte
 {
 	struct sql_select select;
 
-	sql_select_init(&select, GRANT " FROM grants g");
+	sql_select_init(&select, GRANT_NAMED " FROM grants g");
 	sql_select_where_in(&select, "+g.project_id", filter->projects_json);
 	sql_select_where(&select, "g.project_id = ?", filter->project);
 	sql_select_where(&select, "g.package_id = ?", filter->package);

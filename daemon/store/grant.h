@@ -31,6 +31,7 @@ struct store_grant {
 	/* facts from other rows, read only */
 	bool expired;       /* its due record exists */
 	struct str used_by; /* the run that used an allow_once up; absent: unused */
+	struct str label;   /* the package's; only of store_grant_find() and store_grant_list() */
 };
 
 struct store_grant_list {

@@ -284,6 +284,17 @@ def a_package_tells_its_plan_and_what_it_waits_for(daemon):
 
 
 @scene
+def the_ledger_names_packages(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    grant = world.grant("a")["grant"]["id"]
+    world.project_grant(LIST)
+    found = daemon.planner.get("/v1/grants?project=" + world.id).must(200)["items"]
+    equal([one.get("packageLabel") for one in found], [None, "a"])
+    equal(daemon.planner.get("/v1/grants/" + grant).must(200)["packageLabel"], "a")
+
+
+@scene
 def a_tool_server_has_a_history_of_its_changes(daemon):
     world, other = daemon.world(), daemon.world()
     other.health(state="healthy")

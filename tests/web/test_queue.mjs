@@ -126,7 +126,7 @@ test("a denial says what it holds, and a plan is sent back, each with its reason
   const page = await stage.page("ana");
   await row(page, "trace-slow-queries").getByRole("button", {name: "More actions"}).click();
   await page.getByRole("button", {name: "Deny…"}).click();
-  await page.getByText("What runs already keeps what it has.").waitFor();
+  await page.getByText("Holds 1 package").waitFor();
   await page.getByLabel("Reason").fill("not now");
   await page.locator("[data-confirm][aria-disabled=false]").click();
   await page.locator("tr[data-row]", {hasText: "Read access was denied"}).filter({hasText: "trace-slow-queries"}).waitFor();

@@ -1,13 +1,13 @@
 // Every action that asks first: its scope, what it needs from a person, what it would do, and a button that says so.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {curl, dialog, done, isGrant, nameOf, newKey, openDialog, rehearse, send, toast} from "../lib/acting.js";
+import {curl, dialog, done, isGrant, newKey, openDialog, rehearse, send, toast} from "../lib/acting.js";
 import {all, mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
 import {copy} from "../lib/page.js";
 import {QUEUE} from "../lib/queue.js";
 import {age, serverNow, useNow} from "../lib/time.js";
 import {ProblemBox} from "./load.js";
-import {Quote, Sign, Text} from "./marks.js";
+import {Quote, Sign, StateSign, Text} from "./marks.js";
 
 // ---- A native dialog: the browser keeps the focus in it and gives it back.
 
@@ -68,29 +68,11 @@ export function Warning({action, body}) {
 
 export const countText = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
-export function headline(impact, isRefusal) {
-  if (isRefusal) return `Holds ${countText(impact.holds.length + impact.stays.length, "package")}`;
-  return impact.opens.length ? `Opens ${countText(impact.opens.length, "held package")} now` : "Opens nothing now";
-}
-
-function Line({sign, tone, id, does}) {
-  return html`<li><${Sign} name=${sign} tone=${tone} /><b><${Text} of=${nameOf(id)} /></b><span>${does}</span></li>`;
-}
-
-function Overridden({grant}) {
-  return html`<li><${Sign} name="denied" tone="amber" /><b><${Text} of=${nameOf(grant.packageId ?? grant)} /></b><span>its denial is overridden</span></li>`;
-}
-
-export function Impact({impact, checkedAt, isRefusal}) {
+export function Impact({impact, checkedAt}) {
   const now = useNow(1000);
   if (!impact) return html`<section class="imp" aria-busy="true"><h3>Asking what it would do…</h3></section>`;
-  return html`<section class="imp" aria-live="polite"><h3>${headline(impact, isRefusal)} <span>checked ${age(checkedAt, now)} ago</span></h3><ul>
-    ${impact.opens.map((id) => html`<${Line} sign="ok" tone="green" id=${id} does="no longer held" />`)}
-    ${impact.plans.map((id) => html`<${Line} sign="decide" id=${id} does="nothing stops its approval any more" />`)}
-    ${impact.holds.map((id) => html`<${Line} sign="removed" tone="amber" id=${id} does="will be held" />`)}
-    ${impact.stays.map((id) => html`<${Line} sign="plan" tone="red" id=${id} does="stays held" />`)}
-    ${impact.overrides.map((grant) => html`<${Overridden} grant=${grant} />`)}
-    ${isRefusal && html`<p class="none">What runs already keeps what it has.</p>`}</ul></section>`;
+  return html`<section class="imp" aria-live="polite"><h3>${impact.headline} <span>checked ${age(checkedAt, now)} ago</span></h3><ul>${impact.lines.map((line, at) => html`
+    <li key=${at}><${StateSign} state=${line} /><b><${Text} of=${line.text} /></b><span><${Text} of=${line.does} /></span></li>`)}</ul></section>`;
 }
 
 // ---- Somebody else was first: what they did, and that nothing of ours was written. The draft can be copied out.
@@ -164,9 +146,7 @@ const withReason = (action, draft, body) => (action.inputs.includes("reason") &&
 
 function buttonText(action, impact) {
   const text = bare(action.label);
-  if (!impact) return text;
-  if (impact.opens.length) return `${text}, opens ${impact.opens.length}`;
-  return impact.holds.length ? `${text}, holds ${impact.holds.length}` : text;
+  return impact?.brief ? `${text}, ${impact.brief}` : text;
 }
 
 function startDraft(action, reason = "") {
@@ -241,7 +221,7 @@ function ActionForm({open, close}) {
   return html`<${Dialog} title=${titleOf(action)} about=${open.about} close=${close} footer=${footer}>
     <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Inputs} action=${action} draft=${draft} change=${change} /></div>
     <${Warning} action=${action} body=${body} /><${ProblemBox} problem=${sending.problem ?? found.problem} />
-    ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} isRefusal=${action.body.decision !== "approved"} />`}<//>`;
+    ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} />`}<//>`;
 }
 
 export function ActionDialog() {

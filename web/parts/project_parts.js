@@ -1,5 +1,4 @@
 // What a project shows: how it is now, and its ledger.
-import {nameOf} from "../lib/acting.js";
 import {html} from "../lib/html.js";
 import {link} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
@@ -26,7 +25,7 @@ const SIGNS = {approved: ["ok", "green"], denied: ["denied", "amber"], revoked: 
 function Record({one}) {
   const [sign, tone] = SIGNS[one.decision] ?? ["dot", "neutral"];
   return html`<tr><td><${Sign} name=${sign} tone=${tone} /></td><td data-k="When"><${When} at=${one.at} /></td><td data-k="Decision">${one.decision}${one.mode === "allow_once" ? ", once" : one.decision === "approved" ? ", always" : ""}</td>
-    <td data-k="For">${one.packageId ? html`<a href=${link("packages", one.packageId)}><${Text} of=${nameOf(one.packageId)} /></a>` : "the project"}</td><td data-k="May read">${one.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `)}</td>
+    <td data-k="For">${one.packageId ? html`<a href=${link("packages", one.packageId)}><${Text} of=${one.packageLabel} /></a>` : "the project"}</td><td data-k="May read">${one.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `)}</td>
     <td data-k="By"><${Text} of=${one.actor?.principal} /> <${Quote} of=${one.reason} /></td><td data-k="Revision">${one.revision}</td></tr>`;
 }
 

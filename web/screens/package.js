@@ -2,7 +2,6 @@
 import {useEffect} from "preact/hooks";
 import {copy, go, link, useKeys} from "../lib/page.js";
 import {html} from "../lib/html.js";
-import {learn} from "../lib/acting.js";
 import {QUEUE, cursor} from "../lib/queue.js";
 import {peek, useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
@@ -62,7 +61,6 @@ export function Package({id}) {
   useResource(QUEUE, {every: true});
   const around = neighbours(id);
   usePackageKeys(one, around);
-  if (task) learn(task.packages);
   useEffect(() => { if (one) document.title = `${plain(one.label)} - admitd`; }, [one?.label]);
   if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   return html`<${Crumb} steps=${[["Queue", "#/queue"], [one.project, link("projects", one.project)], [task?.title ?? one.task, link("tasks", one.task)]]} around=${around} />

@@ -3,7 +3,6 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {onEvents} from "../lib/live.js";
 import {html, useValue} from "../lib/html.js";
 import {go, say, setQuery, useKeys} from "../lib/page.js";
-import {learn} from "../lib/acting.js";
 import {KINDS, QUEUE, arrange, cursor, grouped, kindOf} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
@@ -84,7 +83,6 @@ export function Queue({query}) {
   const rows = useRows(items, query);
   const cleared = useCleared();
   const [selected, setSelected] = useState([]);
-  useMemo(() => items && learn(items), [items]);
   useSpoken(rows.fresh, rows.rows);
   useQueueKeys(rows, setSelected);
   useEffect(() => { if (items) performance.mark("admitd.useful"); }, [!items]);
