@@ -14,6 +14,18 @@ static bool is_on(const json_t *object, const char *key)
 	return json_is_true(json_object_get(object, key));
 }
 
+/* Null where plain HTTP is spoken. */
+static void look_at_certificate(struct cli *cli, const json_t *tls)
+{
+	const char *warning = document_text(tls, "warning");
+
+	if (warning != NULL)
+		find(cli, "odd", "certificate", warning);
+	else if (json_is_object(tls))
+		find(cli, "good", "certificate",
+			cli_printf(cli, "valid until %s", document_text_or_empty(tls, "validUntil")));
+}
+
 static void look_at_version(struct cli *cli, const json_t *version)
 {
 	const json_t *audit = json_object_get(version, "audit");
@@ -26,6 +38,7 @@ static void look_at_version(struct cli *cli, const json_t *version)
 			document_text_or_empty(version, "catalogDigest")));
 	json_array_foreach(json_object_get(audit, "warnings"), index, warning)
 		find(cli, "odd", "log", json_string_value(warning));
+	look_at_certificate(cli, json_object_get(version, "tls"));
 	if (is_on(audit, "failing"))
 		find(cli, "wrong", "checkpoint",
 			"the last one could not be made or exported: read the daemon's log for why");
@@ -86,7 +99,8 @@ const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.synopsis = "[--state DIR | --config FILE]",
 	.summary = "Look for what is wrong, and say the way out",
-	.text = "Asks the daemon how it is: its catalog, checkpoints, prober and sandbox. With --state or --config it "
+	.text = "Asks the daemon how it is: its catalog, certificate, checkpoints, prober and sandbox. With --state or "
+		"--config it "
 		"looks at the state\n"
 		"folder on this machine instead, whether a daemon runs or not: who may read it, schema, end of the "
 		"log, age and export of\n"

@@ -40,6 +40,10 @@ void config_release(struct config *config)
 		free(config->peers[--config->peer_count].words);
 	free(config->socket);
 	config->socket = NULL;
+	free(config->certificate_file);
+	config->certificate_file = NULL;
+	free(config->certificate_key_file);
+	config->certificate_key_file = NULL;
 	free(config->webhooks.url);
 	config->webhooks.url = NULL;
 	free(config->webhooks.key_file);
@@ -84,6 +88,7 @@ struct reading {
 	bool has_allow_self;
 	bool has_durable;
 	bool has_allow_private;
+	bool has_tls_proxy;
 	int error;
 };
 
@@ -353,6 +358,12 @@ static int set(void *user, const char *section, const char *name, const char *va
 		return set_listen(reading, value);
 	if (strcmp(key, "server.socket") == 0)
 		return set_path(reading, &reading->config->socket, "socket", value);
+	if (strcmp(key, "server.certificate_file") == 0)
+		return set_path(reading, &reading->config->certificate_file, name, value);
+	if (strcmp(key, "server.key_file") == 0)
+		return set_path(reading, &reading->config->certificate_key_file, name, value);
+	if (strcmp(key, "server.tls_proxy") == 0)
+		return set_bool(reading, &reading->has_tls_proxy, &reading->config->is_behind_tls_proxy, value);
 	if (strcmp(key, "server.hosts") == 0)
 		return set_words(reading, &reading->config->hosts, value);
 	if (strcmp(key, "store.state") == 0)

@@ -1,7 +1,8 @@
 /* config.h - what the operator set: a file of sections, and the command line over it (chapters 2.3, 2.4, 4.1).
  *
  *	[server]   listen = 127.0.0.1:7333      hosts = admit.example admit.example:443
- *	           socket = /run/admitd/admitd.sock
+ *	           socket = /run/admitd/admitd.sock      tls_proxy = no
+ *	           certificate_file = /etc/admitd/tls.crt      key_file = /etc/admitd/tls.key
  *	[peers]    1000 = planner executor      (what a uid may at the socket without a token; `read`: nothing but reading)
  *	[store]    state = /var/lib/admitd
  *	[roots]    allow = /srv/projects        (one a line; repeat it)
@@ -90,9 +91,12 @@ struct config_peer {
 struct config {
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
-	bool has_listen; /* the file says it */
-	char *state;     /* owned; NULL: the file doesn't say it */
-	char *socket;    /* owned; of this machine; NULL: none */
+	bool has_listen;        /* the file says it */
+	char *state;            /* owned; NULL: the file doesn't say it */
+	char *socket;           /* owned; of this machine; NULL: none */
+	char *certificate_file; /* owned, as the next; both or, for plain HTTP, neither */
+	char *certificate_key_file;
+	bool is_behind_tls_proxy;
 	struct config_peer peers[CONFIG_PEERS_MAX];
 	size_t peer_count;
 	struct config_list hosts;

@@ -18,9 +18,9 @@ libdaemon_la_CFLAGS = $(AM_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libpolicy.la $(INIH_LIBS)
 
 sbin_PROGRAMS += admitd
-admitd_SOURCES = %D%/main.c %D%/main_confine.c %D%/main_confine.h
+admitd_SOURCES = %D%/main.c %D%/main_confine.c %D%/main_confine.h %D%/main_tls.c %D%/main_tls.h
 admitd_SOURCES += %D%/main_doctor.c %D%/main_doctor.h %D%/main_audit.c %D%/main_audit.h %D%/main_local.c %D%/main_local.h %D%/main_first.c %D%/main_first.h %D%/main_offline.c %D%/main_offline.h %D%/main_restore.c %D%/main_restore.h %D%/main_webhooks.c %D%/main_webhooks.h
-admitd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
+admitd_CPPFLAGS = $(AM_CPPFLAGS) $(GNUTLS_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 admitd_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 admitd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 admitd_LDADD = libdaemon.la libapi.la libaudit.la libhttp.la liblifecycle.la libstore.la libhealth.la liblog.la libagents.la libpolicy.la \

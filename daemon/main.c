@@ -26,6 +26,7 @@
 #include "daemon/main_local.h"
 #include "daemon/main_offline.h"
 #include "daemon/main_restore.h"
+#include "daemon/main_tls.h"
 #include "daemon/main_webhooks.h"
 #include "daemon/options.h"
 #include "daemon/store/store.h"
@@ -53,7 +54,8 @@ struct admitd {
 	struct main_audit audit;
 	struct audit_key webhooks_key;
 	struct api api;
-	int local_fd; /* until the server takes it */
+	int local_fd;    /* until the server takes it */
+	struct tls *tls; /* NULL: plain */
 	struct auth_peer peers[CONFIG_PEERS_MAX];
 	struct http_server *server;
 	unsigned char key[32];
@@ -138,9 +140,11 @@ static int check_config(struct admitd *admitd)
 		refuse_catalog(admitd, &fault);
 		return EXIT_FAILURE;
 	}
-	(void)printf("the configuration is fine: listen %s port %u, state %s, %zu root prefixes%s\n",
-		admitd->config.address, admitd->config.port, admitd->state, admitd->config.roots.count,
-		admitd->config.allow_self_approval ? ", self-approval allowed" : "");
+	if (main_tls_load(&admitd->config, &admitd->tls) != 0)
+		return EXIT_FAILURE;
+	(void)printf("the configuration is fine: listen %s port %u%s, state %s, %zu root prefixes%s\n",
+		admitd->config.address, admitd->config.port, admitd->tls != NULL ? " with TLS" : "", admitd->state,
+		admitd->config.roots.count, admitd->config.allow_self_approval ? ", self-approval allowed" : "");
 	return 0;
 }
 
@@ -254,6 +258,8 @@ static int start_server(struct admitd *admitd)
 		.on_answer = api_note_answer,
 		.limits.token_minute = set->token_minute,
 		.local_fd = admitd->local_fd,
+		.tls = admitd->tls,
+		.scheme = admitd->tls != NULL || set->is_behind_tls_proxy ? "https" : NULL,
 		.peers = admitd->peers,
 		.peers_count = set->peer_count,
 	};
@@ -265,6 +271,7 @@ static int start_server(struct admitd *admitd)
 	admitd->api.version = PACKAGE_VERSION;
 	admitd->api.prober = admitd->confine.prober;
 	admitd->api.sandbox = &admitd->confine.sandbox;
+	admitd->api.tls = admitd->tls;
 	config.routes = api_tables(&config.routes_count);
 	r = api_mcp_start(&admitd->api);
 	if (r != 0) {
@@ -277,9 +284,10 @@ static int start_server(struct admitd *admitd)
 			r == -EADDRINUSE ? "; give another --listen" : "");
 		return EXIT_FAILURE;
 	}
-	if (!is_loopback(set->address))
+	if (admitd->tls == NULL && !is_loopback(set->address))
 		log_line(LOG_LINE_WARNING, "listen",
-			"%s is no loopback address, and this is HTTP without TLS: tokens can be read on the way",
+			"%s is no loopback address, and this is HTTP without TLS: tokens can be read on the way; set "
+			"[server] certificate_file and key_file",
 			set->address);
 	return 0;
 }
@@ -312,7 +320,7 @@ static int tell_port(struct admitd *admitd)
 		log_line(LOG_LINE_ERROR, "start", "%s can't be written: %s", path, strerrordesc_np(-r));
 		return EXIT_FAILURE;
 	}
-	log_line(LOG_LINE_INFO, "ready", "http://%s%s%s:%u, state %s, version %s",
+	log_line(LOG_LINE_INFO, "ready", "%s://%s%s%s:%u, state %s, version %s", admitd->tls != NULL ? "https" : "http",
 		strchr(admitd->config.address, ':') ? "[" : "", admitd->config.address,
 		strchr(admitd->config.address, ':') ? "]" : "", port, admitd->state, PACKAGE_VERSION);
 	return 0;
@@ -385,12 +393,13 @@ static void block_signals(sigset_t *ret)
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: a refusal, not the end */
 }
 
-static void wait_for_end(const sigset_t *signals)
+static void wait_for_end(struct admitd *admitd, const sigset_t *signals)
 {
 	int found = 0;
 
 	while (sigwait(signals, &found) != 0 || found == SIGHUP)
-		continue;
+		if (found == SIGHUP)
+			main_tls_reload(admitd->tls);
 	log_line(LOG_LINE_INFO, "stop", "%s", atomic_load(&is_broken) ? "the store is broken" : "told to stop");
 }
 
@@ -420,6 +429,7 @@ static void stop(struct admitd *admitd)
 	store_close(admitd->store);
 	metrics_release(&admitd->api.metrics);
 	idempotency_release(&admitd->api.idempotency);
+	tls_free(admitd->tls);
 	config_release(&admitd->config);
 	buf_release(&admitd->catalog);
 	sodium_memzero(admitd->key, sizeof(admitd->key));
@@ -428,8 +438,10 @@ static void stop(struct admitd *admitd)
 
 static int serve(struct admitd *admitd, const sigset_t *signals)
 {
-	int r = main_local_open(&admitd->config, &admitd->local_fd);
+	int r = main_tls_load(&admitd->config, &admitd->tls);
 
+	if (r == 0)
+		r = main_local_open(&admitd->config, &admitd->local_fd);
 	if (r == 0)
 		r = main_confine_enter(&admitd->confine, &admitd->config, admitd->state, admitd->options.port_file);
 	if (r != 0)
@@ -446,7 +458,7 @@ static int serve(struct admitd *admitd, const sigset_t *signals)
 		r = start(admitd);
 	if (r != 0)
 		return r;
-	wait_for_end(signals);
+	wait_for_end(admitd, signals);
 	return atomic_load(&is_broken) ? EXIT_FAILURE : 0;
 }
 

@@ -55,6 +55,8 @@ static void enter_sandbox(
 	sandbox_enter(&(struct sandbox_config){.state = state,
 			      .port_file = port_file,
 			      .export_folder = config->audit.export_folder,
+			      .certificate_file = config->certificate_file,
+			      .certificate_key_file = config->certificate_key_file,
 			      .roots = config->roots.items,
 			      .root_count = config->roots.count},
 		&confine->sandbox);
@@ -78,7 +80,8 @@ static struct str text_of(const char *text)
 
 int main_confine_start(struct main_confine *confine, const struct config *config, const char *state)
 {
-	const char *const secret[] = {state, config->key_file, config->audit.key_file, config->webhooks.key_file};
+	const char *const secret[] = {state, config->key_file, config->audit.key_file, config->webhooks.key_file,
+		config->certificate_key_file};
 	char *paths[sizeof(secret) / sizeof(*secret)] = {NULL};
 	struct str hidden[sizeof(secret) / sizeof(*secret)];
 	size_t count = 0;

@@ -40,11 +40,20 @@ static int allow_roots(const struct sandbox_config *config, struct confine_paths
 	return r;
 }
 
-static int allow_folder_of(struct confine_paths *paths, const char *file)
+static int allow_folder_of(struct confine_paths *paths, const char *file, unsigned rights)
 {
 	CLEANUP(free_drop) char *copy = strdup(file);
 
-	return copy != NULL ? confine_paths_allow(paths, dirname(copy), CONFINE_READ | CONFINE_WRITE) : -ENOMEM;
+	return copy != NULL ? confine_paths_allow(paths, dirname(copy), rights) : -ENOMEM;
+}
+
+/* The folder, not the file, which is replaced by another one; and where a link leads now, as renewers keep their files elsewhere. */
+static int allow_replaced(struct confine_paths *paths, const char *file)
+{
+	CLEANUP(free_drop) char *real = file != NULL ? realpath(file, NULL) : NULL;
+	int r = file != NULL ? allow_folder_of(paths, file, CONFINE_READ) : 0;
+
+	return r == 0 && real != NULL ? allow_folder_of(paths, real, CONFINE_READ) : r;
 }
 
 /* What libraries look at by themselves. */
@@ -71,7 +80,11 @@ static int enter_landlock(const struct sandbox_config *config, struct sandbox *r
 	if (r == 0 && config->export_folder != NULL)
 		r = confine_paths_allow(&paths, config->export_folder, CONFINE_READ | CONFINE_WRITE);
 	if (r == 0 && config->port_file != NULL)
-		r = allow_folder_of(&paths, config->port_file);
+		r = allow_folder_of(&paths, config->port_file, CONFINE_READ | CONFINE_WRITE);
+	if (r == 0)
+		r = allow_replaced(&paths, config->certificate_file);
+	if (r == 0)
+		r = allow_replaced(&paths, config->certificate_key_file);
 	if (r == 0)
 		r = allow_devices(&paths);
 	if (r == 0)

@@ -15,10 +15,12 @@
 enum { SANDBOX_MISSING_PATHS = 64 };
 
 struct sandbox_config {
-	const char *state;         /* read and written; it must be there */
-	const char *port_file;     /* its folder is written; NULL: none */
-	const char *export_folder; /* of the log; read and written; NULL: none */
-	char *const *roots;        /* [roots] allow, read; none: everything is */
+	const char *state;            /* read and written; it must be there */
+	const char *port_file;        /* its folder is written; NULL: none */
+	const char *export_folder;    /* of the log; read and written; NULL: none */
+	const char *certificate_file; /* read, with what is put in their place, as is the next; NULL: none */
+	const char *certificate_key_file;
+	char *const *roots; /* [roots] allow, read; none: everything is */
 	size_t root_count;
 };
 

@@ -26,6 +26,7 @@
 struct daemon_tools;
 struct prober_client;
 struct sandbox;
+struct tls;
 
 /* The server's config.ctx. Made by main.c; everything in it outlives the server. */
 struct api {
@@ -40,6 +41,7 @@ struct api {
 	struct webhooks webhooks;
 	struct prober_client *prober;  /* NULL: none */
 	const struct sandbox *sandbox; /* NULL: nothing was given up */
+	struct tls *tls;               /* NULL: plain */
 	struct daemon_tools *mcp;      /* api_mcp.c's; set by api_mcp_start() */
 	struct metrics metrics;
 	atomic_uint notes; /* of uses of tokens, that wait to be written */

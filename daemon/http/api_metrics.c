@@ -4,6 +4,7 @@
 
 #include "daemon/http/api_call.h"
 #include "daemon/http/server.h"
+#include "daemon/http/tls.h"
 #include "daemon/lifecycle/census.h"
 #include "daemon/lifecycle/recovery.h"
 #include "daemon/lifecycle/time_text.h"
@@ -38,6 +39,10 @@ static void write_server(struct api *api, const struct http_request *request, st
 	metrics_write_one(out, "admitd_http_bodies_bytes", "gauge", "Bytes of bodies under way.", figures.bodies_bytes);
 	metrics_write_one(
 		out, "admitd_event_watchers", "gauge", "Clients that watch the log.", events_count(&api->events));
+	if (api->tls != NULL)
+		metrics_write_one(out, "admitd_certificate_end_time_seconds", "gauge",
+			"Until when the certificate is valid, in seconds since 1970.",
+			(uint64_t)tls_ends_at(api->tls) / 1000);
 }
 
 static void write_store(struct api *api, struct buf *out)

@@ -2,6 +2,7 @@
 #include "daemon/health/prober_client.h"
 #include "daemon/http/api.h"
 #include "daemon/http/render.h"
+#include "daemon/http/tls.h"
 #include "daemon/lifecycle/time_text.h"
 #include "daemon/sandbox.h"
 #include "policy/admission.h"
@@ -80,6 +81,19 @@ static void write_audit(struct audit_keeper *keeper, struct json_out *out)
 	json_out_end_object(out);
 }
 
+static void write_tls(struct tls *tls, int64_t now, struct json_out *out)
+{
+	json_out_key(out, "tls");
+	if (tls == NULL) {
+		json_out_null(out);
+		return;
+	}
+	json_out_begin_object(out);
+	time_text_member(out, "validUntil", tls_ends_at(tls));
+	json_out_member_text(out, "warning", tls_warning(tls, now));
+	json_out_end_object(out);
+}
+
 static int get_version(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct api *api = ctx;
@@ -92,6 +106,7 @@ static int get_version(void *ctx, struct http_request *request, struct http_repl
 	json_out_member_int(&out, "engineRevision", ADMISSION_ENGINE_REVISION);
 	json_out_member_str(&out, "catalogDigest", lifecycle_catalog(api->lifecycle)->digest);
 	write_audit(atomic_load(&api->audit), &out);
+	write_tls(api->tls, lifecycle_now(api->lifecycle), &out);
 	json_out_key(&out, "sandbox");
 	json_out_begin_object(&out);
 	json_out_member_bool(&out, "landlock", api->sandbox != NULL && api->sandbox->has_landlock);

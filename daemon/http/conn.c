@@ -1,6 +1,8 @@
 #include "daemon/http/conn.h"
 
+#include <arpa/inet.h>
 #include <linux/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,14 +47,43 @@ static void shut_oldest_idle(struct conn_list *list)
 		shut_down(oldest);
 }
 
-struct conn *conn_add(struct conn_list *list, int fd, const char *remote)
+static void format_remote(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
+{
+	const void *raw = NULL;
+
+	text[0] = '\0';
+	if (address && address->sa_family == AF_INET)
+		raw = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+	else if (address && address->sa_family == AF_INET6)
+		raw = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	if (!raw || !inet_ntop(address->sa_family, raw, text, INET6_ADDRSTRLEN))
+		(void)snprintf(text, INET6_ADDRSTRLEN, "local");
+}
+
+/* Who made the connection, by the kernel's word. A socket that can't say is no local one, and asks for a token. */
+static void note_peer(struct conn *conn)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || len != sizeof(who))
+		return;
+	conn->is_local = true;
+	conn->uid = who.uid;
+	(void)snprintf(conn->remote, sizeof(conn->remote), "uid %u", conn->uid);
+}
+
+struct conn *conn_add(struct conn_list *list, int fd, const struct sockaddr *peer)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 
 	if (!conn)
 		return NULL;
 	conn->fd = fd;
-	strncpy(conn->remote, remote, sizeof(conn->remote) - 1);
+	conn->list = list;
+	format_remote(peer, conn->remote);
+	if (peer && peer->sa_family == AF_UNIX)
+		note_peer(conn);
 	conn->idle_since_ms = conn_now_ms();
 	atomic_store(&conn->deadline_ms, conn->idle_since_ms + list->idle_ms);
 	(void)pthread_mutex_lock(&list->lock);
@@ -103,6 +134,12 @@ static uint64_t bytes_received(int fd)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return 0;
 	return info.tcpi_bytes_received;
+}
+
+void conn_mark_ready(struct conn *conn)
+{
+	atomic_store(&conn->bytes_mark, bytes_received(conn->fd));
+	conn_mark(conn, CONN_IDLE, conn_now_ms() + conn->list->idle_ms);
 }
 
 void conn_mark_answering(struct conn *conn, uint64_t deadline_ms)

@@ -28,16 +28,20 @@ enum conn_state {
 	CONN_CUT,       /* refused in the middle of its body: only here to let the answer arrive */
 };
 
+struct tls_peer;
+
 struct conn {
 	struct conn *next, *prev;
+	struct conn_list *list;
 	int fd;
-	bool is_local; /* by the socket of this machine, from a process of this uid */
+	struct tls_peer *tls; /* owned by who made it; NULL: plain */
+	bool is_local;        /* by the socket of this machine, from a process of this uid */
 	unsigned uid;
-	char remote[INET6_ADDRSTRLEN];
+	char remote[INET6_ADDRSTRLEN]; /* the numeric address, or the uid */
 	_Atomic(enum conn_state) state;
 	_Atomic uint64_t deadline_ms;
 	uint64_t idle_since_ms;
-	_Atomic uint64_t bytes_mark; /* received when the last request was complete */
+	_Atomic uint64_t bytes_mark; /* received when the handshake, or the last request, was complete */
 };
 
 #define CONN_NEVER UINT64_MAX
@@ -57,10 +61,12 @@ uint64_t conn_now_ms(void);
 void conn_list_init(struct conn_list *list, unsigned max, uint64_t header_ms, uint64_t idle_ms);
 void conn_list_release(struct conn_list *list);
 
-/* A new connection, owned by the list until conn_remove(). `remote` is its numeric address. NULL: no memory. */
-struct conn *conn_add(struct conn_list *list, int fd, const char *remote) MUST_USE;
+/* A new connection, owned by the list until conn_remove(). `peer` is who made it; NULL where nobody knows. NULL: no memory. */
+struct conn *conn_add(struct conn_list *list, int fd, const struct sockaddr *peer) MUST_USE;
 void conn_remove(struct conn_list *list, struct conn *conn);
 
+/* What came until now was a TLS handshake, and no request; it is idle again. From the connection's thread. */
+void conn_mark_ready(struct conn *conn);
 /* The request line is complete: the header deadline runs since the first byte, if a sweep saw that before. */
 void conn_mark_headers(struct conn_list *list, struct conn *conn);
 /* Between requests. */

@@ -32,6 +32,7 @@ struct http_server {
 	struct rate *rate;
 	struct conn_list conns;
 	void *library;
+	void *plain_library; /* for the socket of this machine; the same one without TLS */
 	struct listener listener;
 	struct listener local; /* of the socket of this machine */
 	bool head_is_known;    /* the library is the version whose buffer gate_is_plain() knows */

@@ -5,10 +5,11 @@ libhttp_la_SOURCES = \
   %D%/gate.c %D%/gate.h %D%/json_in.c %D%/json_in.h %D%/json_scan.c %D%/listener.c %D%/listener.h \
   %D%/mcp_front.c %D%/mcp_front.h %D%/mcp_sessions.c %D%/mcp_sessions.h \
   %D%/rate.c %D%/rate.h %D%/reply.c %D%/reply.h %D%/request.c %D%/request.h %D%/router.c %D%/router.h \
-  %D%/server.c %D%/server.h %D%/server_parts.c %D%/server_parts.h %D%/stream.c %D%/stream.h
-libhttp_la_CPPFLAGS = $(AM_CPPFLAGS) $(MHD_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
+  %D%/server.c %D%/server.h %D%/server_parts.c %D%/server_parts.h %D%/stream.c %D%/stream.h \
+  %D%/tls.c %D%/tls.h
+libhttp_la_CPPFLAGS = $(AM_CPPFLAGS) $(MHD_CFLAGS) $(GNUTLS_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libhttp_la_CFLAGS = $(AM_CFLAGS)
-libhttp_la_LIBADD = libmcp.la libjobs.la liblog.la libpolicy.la $(MHD_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
+libhttp_la_LIBADD = libmcp.la libjobs.la liblog.la libpolicy.la $(MHD_LIBS) $(GNUTLS_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS)
 
 # libapi.la: the resources, on libhttp.la and the lifecycle.
 noinst_LTLIBRARIES += libapi.la
@@ -25,7 +26,7 @@ libapi_la_SOURCES += %D%/api_mcp.c %D%/api_mcp.h %D%/mcp_preview.c %D%/mcp_proje
 libapi_la_SOURCES += %D%/api_agent_config.c %D%/render_agent_config.c
 libapi_la_SOURCES += %D%/api_catalog.h %D%/api_catalog_put.c %D%/api_rejudge.c
 libapi_la_SOURCES += %D%/api_context.c %D%/api_runs.h
-libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
+libapi_la_CPPFLAGS = $(AM_CPPFLAGS) $(GNUTLS_CFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)
 libapi_la_CFLAGS = $(AM_CFLAGS)
 libapi_la_LIBADD = libaudit.la libjobs.la libhttp.la liblifecycle.la libpolicy.la $(JANSSON_LIBS) $(SODIUM_LIBS)
 

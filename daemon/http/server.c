@@ -1,7 +1,6 @@
 /* The only file that sees the HTTP library. What it knows about 0.9.75 is said where it matters. */
 #include "daemon/http/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <sodium.h>
@@ -14,6 +13,7 @@
 #include "daemon/http/exchange.h"
 #include "daemon/http/rate.h"
 #include "daemon/http/server_parts.h"
+#include "daemon/http/tls.h"
 #include "daemon/log.h"
 
 enum {
@@ -179,25 +179,33 @@ static void format_cut(const struct exchange *exchange, struct buf *text)
 	buf_add_str(text, buf_str(&reply->body));
 }
 
+static int send_past_library(struct conn *conn, const struct buf *text)
+{
+	if (conn->tls)
+		return tls_peer_send_last(conn->tls, text->bytes, text->len);
+	return send(conn->fd, text->bytes, text->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 /* The library takes no answer in the middle of a body, and closing at once would reset the connection before
- * the client has read why. So the answer goes to the socket itself, which the library has written to the last
- * byte before it began to read this request; then our side is closed, and what the client still sends is dropped for
- * a moment. Only for plain connections: on an encrypted one the bytes would mean nothing.
+ * the client has read why. So the answer goes to the socket itself, or into a record of its own, behind the last byte that the library wrote
+ * before it began to read this request; then our side is closed, and what the client still sends is dropped for
+ * a moment.
  */
 static enum MHD_Result cut_off(struct exchange *exchange)
 {
 	struct buf text;
-	ssize_t sent = -1;
+	int r;
 
 	if (!exchange_settle(exchange))
 		return MHD_NO;
 	note_answer(exchange);
 	buf_init(&text, HTTP_REPLY_CEILING);
 	format_cut(exchange, &text);
-	if (buf_error(&text) == 0)
-		sent = send(exchange->conn->fd, text.bytes, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	r = buf_error(&text);
+	if (r == 0)
+		r = send_past_library(exchange->conn, &text);
 	buf_release(&text);
-	if (sent < 0)
+	if (r != 0)
 		return MHD_NO;
 	(void)shutdown(exchange->conn->fd, SHUT_WR);
 	conn_mark(exchange->conn, CONN_CUT, conn_now_ms() + CUT_MS);
@@ -327,30 +335,28 @@ static void on_completed(void *cls, struct MHD_Connection *wire, void **context,
 	exchange_leave(exchange);
 }
 
-static void format_remote(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
+static void on_ready(void *cls)
 {
-	const void *raw = NULL;
-
-	text[0] = '\0';
-	if (address && address->sa_family == AF_INET)
-		raw = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
-	else if (address && address->sa_family == AF_INET6)
-		raw = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-	if (!raw || !inet_ntop(address->sa_family, raw, text, INET6_ADDRSTRLEN))
-		(void)snprintf(text, INET6_ADDRSTRLEN, "local");
+	conn_mark_ready(cls);
 }
 
-/* Who made the connection, by the kernel's word. A socket that can't say is no local one, and asks for a token. */
-static void note_peer(struct conn *conn)
+/* On an encrypted connection, before its handshake. */
+static void begin_tls(struct http_server *server, struct conn *conn, struct MHD_Connection *wire)
 {
-	struct ucred who;
-	socklen_t len = sizeof(who);
+	const union MHD_ConnectionInfo *session = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 
-	if (getsockopt(conn->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || len != sizeof(who))
-		return;
-	conn->is_local = true;
-	conn->uid = who.uid;
-	(void)snprintf(conn->remote, sizeof(conn->remote), "uid %u", conn->uid);
+	if (session && conn)
+		conn->tls = tls_peer_new(server->config.tls, session->tls_session, on_ready, conn);
+	else if (session)
+		tls_show_nothing(session->tls_session);
+}
+
+static void remove_conn(struct http_server *server, struct conn *conn)
+{
+	struct tls_peer *tls = conn->tls;
+
+	conn_remove(&server->conns, conn);
+	tls_peer_free(tls);
 }
 
 static void on_connection(
@@ -359,15 +365,12 @@ static void on_connection(
 	struct http_server *server = cls;
 	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CONNECTION_FD);
 	const union MHD_ConnectionInfo *peer = MHD_get_connection_info(wire, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	char remote[INET6_ADDRSTRLEN];
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		format_remote(peer ? peer->client_addr : NULL, remote);
-		*context = fd ? conn_add(&server->conns, fd->connect_fd, remote) : NULL;
-		if (*context && peer && peer->client_addr && peer->client_addr->sa_family == AF_UNIX)
-			note_peer(*context);
+		*context = fd ? conn_add(&server->conns, fd->connect_fd, peer ? peer->client_addr : NULL) : NULL;
+		begin_tls(server, *context, wire);
 	} else if (*context) {
-		conn_remove(&server->conns, *context);
+		remove_conn(server, *context);
 		*context = NULL;
 		listener_tell_room(&server->listener);
 		listener_tell_room(&server->local);
@@ -381,6 +384,13 @@ static void give_connection(void *cls, int fd, const struct sockaddr *peer, sock
 	struct http_server *server = cls;
 
 	(void)MHD_add_connection(server->library, fd, peer, peer_len); /* closes it where it can't */
+}
+
+static void give_local(void *cls, int fd, const struct sockaddr *peer, socklen_t peer_len)
+{
+	struct http_server *server = cls;
+
+	(void)MHD_add_connection(server->plain_library, fd, peer, peer_len);
 }
 
 static bool has_room(void *cls)
@@ -400,18 +410,44 @@ static size_t keep_escapes(void *cls, struct MHD_Connection *wire, char *text)
 
 /* ---- starting */
 
-static int start_library(struct http_server *server)
+/* The options of TLS come last: without it the list ends before them. */
+static struct MHD_Daemon *start_one(struct http_server *server, bool is_tls, unsigned threads)
 {
 	unsigned flags =
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET;
 
-	server->library = MHD_start_daemon(flags, 0, NULL, NULL, on_call, server, MHD_OPTION_THREAD_POOL_SIZE,
-		server->limits.threads, MHD_OPTION_CONNECTION_LIMIT, server->limits.connections + IN_FLIGHT,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-		MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-		MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
-	return server->library ? 0 : errno ? -errno : -ENOMEM;
+	return MHD_start_daemon(is_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, on_call, server,
+		MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_CONNECTION_LIMIT,
+		server->limits.connections + IN_FLIGHT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_UNESCAPE_CALLBACK,
+		keep_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+		is_tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, tls_show, MHD_OPTION_HTTPS_PRIORITIES,
+		tls_priorities, MHD_OPTION_END);
+}
+
+static void stop_library(struct http_server *server)
+{
+	if (server->plain_library != server->library && server->plain_library)
+		MHD_stop_daemon(server->plain_library);
+	if (server->library)
+		MHD_stop_daemon(server->library);
+}
+
+/* A library speaks TLS on all of its connections or on none. */
+static int start_library(struct http_server *server)
+{
+	bool is_tls = server->config.tls != NULL;
+	int result = 0;
+
+	errno = 0;
+	server->library = start_one(server, is_tls, server->limits.threads);
+	server->plain_library = is_tls && server->local.listen_fd >= 0 ? start_one(server, false, 1) : server->library;
+	if (!server->library || !server->plain_library)
+		result = errno ? -errno : -ENOMEM;
+	if (result)
+		stop_library(server);
+	return result;
 }
 
 static void free_server(struct http_server *server)
@@ -435,7 +471,7 @@ static struct http_server *new_server(const struct http_config *config)
 	server->config = *config;
 	server->limits = server_limits(&config->limits);
 	listener_init(&server->listener, give_connection, has_room, server);
-	listener_init(&server->local, give_connection, has_room, server);
+	listener_init(&server->local, give_local, has_room, server);
 	listener_take(&server->local, config->local_fd > 0 ? config->local_fd : -1);
 	(void)pthread_mutex_init(&server->streams_lock, NULL);
 	server->suspend = suspend;
@@ -470,7 +506,7 @@ static int start_parts(struct http_server *server, const char *address)
 			result = listener_start(&server->local);
 		if (result) {
 			listener_close(&server->listener);
-			MHD_stop_daemon(server->library);
+			stop_library(server);
 		}
 	}
 	if (result)
@@ -523,47 +559,9 @@ void http_server_quiesce(struct http_server *server)
 	http_stream_close_all(server);
 }
 
-/* Until `*count` is 0, or the time is over. */
-static bool wait_for_none(struct http_server *server, const unsigned *count, uint64_t until_ms)
-{
-	bool none;
-
-	(void)pthread_mutex_lock(&server->lock);
-	while (*count > 0 && !server_wait_until(server, until_ms)) {
-	}
-	none = *count == 0;
-	(void)pthread_mutex_unlock(&server->lock);
-	return none;
-}
-
 bool http_server_drain(struct http_server *server, uint64_t timeout_ms)
 {
-	return wait_for_none(server, &server->asleep, conn_now_ms() + timeout_ms);
-}
-
-/* The library aborts the process when it is stopped with a suspended connection, so this waits without an end: each
- * sleeper is resumed here or by its holder, and the threads that then call us are our own.
- */
-static bool is_anybody_asleep(struct http_server *server, uint64_t until_ms)
-{
-	bool is_asleep;
-
-	(void)pthread_mutex_lock(&server->lock);
-	if (server->asleep > 0 || atomic_load(&server->streams_asleep) > 0)
-		(void)server_wait_until(server, until_ms);
-	is_asleep = server->asleep > 0 || atomic_load(&server->streams_asleep) > 0;
-	(void)pthread_mutex_unlock(&server->lock);
-	return is_asleep;
-}
-
-static void wake_all(struct http_server *server)
-{
-	(void)pthread_mutex_lock(&server->lock);
-	server->is_stopping = true;
-	(void)pthread_mutex_unlock(&server->lock);
-	do {
-		exchange_abandon(server, CONN_NEVER);
-	} while (is_anybody_asleep(server, conn_now_ms() + SERVER_SWEEP_LEAST_MS));
+	return server_wait_for_none(server, &server->asleep, conn_now_ms() + timeout_ms);
 }
 
 void http_server_stop(struct http_server *server)
@@ -571,9 +569,9 @@ void http_server_stop(struct http_server *server)
 	if (!server)
 		return;
 	http_server_quiesce(server);
-	wake_all(server);
-	(void)wait_for_none(server, &server->answering, conn_now_ms() + FAREWELL_MS);
-	MHD_stop_daemon(server->library);
+	server_wake_all(server);
+	(void)server_wait_for_none(server, &server->answering, conn_now_ms() + FAREWELL_MS);
+	stop_library(server);
 	server_end_sweeper(server);
 	free_server(server);
 }

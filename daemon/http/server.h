@@ -20,6 +20,7 @@
 #include "policy/check.h"
 
 struct http_server;
+struct tls;
 
 /* Bounds; a 0 takes the value of chapter 4.1 behind it. Times are milliseconds. */
 struct http_limits {
@@ -50,7 +51,9 @@ struct http_config {
 	int local_fd;
 	const struct auth_peer *peers; /* at that socket; who isn't one needs a token */
 	size_t peers_count;
-	const char *scheme; /* of our own pages' Origin: "http" (NULL) or, behind a TLS proxy, "https" */
+	struct tls *tls; /* at the address; NULL: plain. The local socket is plain always */
+	const char *
+		scheme; /* of our own pages' Origin: "http" (NULL) or, with TLS here or in a proxy before us, "https" */
 	struct http_limits limits;
 	const struct http_routes *routes;
 	size_t routes_count;

@@ -1,4 +1,4 @@
-/* What the server consists of beside the library: its limits and its sweeper. */
+/* What the server consists of beside the library: its limits, its sweeper, and how it comes to rest. */
 #include "daemon/http/server_parts.h"
 
 #include <errno.h>
@@ -97,4 +97,43 @@ void server_end_sweeper(struct http_server *server)
 	(void)pthread_join(server->sweeper, NULL);
 	(void)pthread_cond_destroy(&server->changed);
 	(void)pthread_mutex_destroy(&server->lock);
+}
+
+/* ---- ending */
+
+bool server_wait_for_none(struct http_server *server, const unsigned *count, uint64_t until_ms)
+{
+	bool none;
+
+	(void)pthread_mutex_lock(&server->lock);
+	while (*count > 0 && !server_wait_until(server, until_ms)) {
+	}
+	none = *count == 0;
+	(void)pthread_mutex_unlock(&server->lock);
+	return none;
+}
+
+/* The library aborts the process when it is stopped with a suspended connection, so this waits without an end: each
+ * sleeper is resumed here or by its holder, and the threads that then call us are our own.
+ */
+static bool is_anybody_asleep(struct http_server *server, uint64_t until_ms)
+{
+	bool is_asleep;
+
+	(void)pthread_mutex_lock(&server->lock);
+	if (server->asleep > 0 || atomic_load(&server->streams_asleep) > 0)
+		(void)server_wait_until(server, until_ms);
+	is_asleep = server->asleep > 0 || atomic_load(&server->streams_asleep) > 0;
+	(void)pthread_mutex_unlock(&server->lock);
+	return is_asleep;
+}
+
+void server_wake_all(struct http_server *server)
+{
+	(void)pthread_mutex_lock(&server->lock);
+	server->is_stopping = true;
+	(void)pthread_mutex_unlock(&server->lock);
+	do {
+		exchange_abandon(server, CONN_NEVER);
+	} while (is_anybody_asleep(server, conn_now_ms() + SERVER_SWEEP_LEAST_MS));
 }

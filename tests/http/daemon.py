@@ -92,7 +92,7 @@ class Client:
         if getattr(self.local, "port", None) != port or now - self.local.used > REUSE_S:
             self.close()
             self.local.port = port
-            self.local.http = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
+            self.local.http = self.daemon.connect()
         self.local.used = now
         return self.local.http
 
@@ -150,7 +150,8 @@ class DaemonWire(Wire):
 class Daemon:
     """admitd, its folders, and a client for each role in `planner`, `approver`, `executor`, `operator`, `auditor`, `admin`, `nobody`."""
 
-    def __init__(self, config=None):
+    def __init__(self, config=None, context=None):
+        self.context = context      # of TLS; None: plain
         self.folder = tempfile.mkdtemp(prefix="admitd-test.")
         self.state = os.path.join(self.folder, "state")
         self.log_path = os.path.join(self.folder, "stderr")
@@ -233,6 +234,12 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- its clients
+
+    def connect(self):
+        """A connection that isn't made yet."""
+        if self.context is None:
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=TIMEOUT_S, context=self.context)
 
     def make_clients(self):
         self.nobody = Client(self)

@@ -1,44 +1,19 @@
 #!/usr/bin/env python3
 """The socket for programs of this machine: who may what by his uid alone (4.1 "Unix socket"). Speaks TAP."""
-import http.client
 import json
 import os
-import socket
 import stat
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import TIMEOUT_S, Answer, check, equal, is_problem, reads, running  # noqa: E402
+from daemon import check, equal, is_problem, reads, running  # noqa: E402
+from local_socket import Unix, ask  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
 from tap import run, test  # noqa: E402
 
 OTHER_UID = 54321       # nobody's here
-
-
-class Unix(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=TIMEOUT_S)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(TIMEOUT_S)
-        self.sock.connect(self.path)
-
-
-def ask(path, method, target, body=None, **headers):
-    """One request at the socket, on a connection of its own."""
-    connection = Unix(path)
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    if body is not None:
-        fields["Content-Type"] = "application/json"
-    connection.request(method, target, None if body is None else json.dumps(body).encode(), fields)
-    answer = connection.getresponse()
-    found = Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
-    connection.close()
-    return found
 
 
 class Local:

@@ -130,6 +130,23 @@ static void what_a_uid_may_is_read(void **state)
 	refuses(config, "[peers]\n-1 = read", 2, "a number");
 }
 
+static void certificate_and_key_are_paths_of_their_own(void **state)
+{
+	static const char text[] = "[server]\ncertificate_file = /t/a.crt\nkey_file = /t/a.key\ntls_proxy = "
+				   "yes\n[secrets]\nkey_file = /s\n";
+	struct config *config = *state;
+	struct config_fault fault;
+
+	assert_int_equal(config_parse(config, text, sizeof(text) - 1, &fault), 0);
+	assert_string_equal(config->certificate_file, "/t/a.crt");
+	assert_string_equal(config->certificate_key_file, "/t/a.key");
+	assert_string_equal(config->key_file, "/s");
+	assert_true(config->is_behind_tls_proxy);
+	refuses(config, "[server]\nkey_file = /u", 2, "twice");
+	refuses(config, "[server]\ncertificate_file = /u", 2, "twice");
+	refuses(config, "[server]\ntls_proxy = perhaps", 2, "yes or no");
+}
+
 static void who_gets_webhooks_is_read(void **state)
 {
 	static const char text[] =
@@ -302,6 +319,7 @@ int main(void)
 		TEST(what_is_not_known_is_refused_with_its_line),
 		TEST(a_value_that_makes_no_sense_is_refused_with_its_line),
 		TEST(what_a_uid_may_is_read),
+		TEST(certificate_and_key_are_paths_of_their_own),
 		TEST(who_gets_webhooks_is_read),
 		TEST(what_is_given_twice_is_refused),
 		TEST(only_the_first_fault_is_told),
