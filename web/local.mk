@@ -8,6 +8,7 @@ web_files = \
   web/lib/download.js \
   web/lib/events.js \
   web/lib/html.js \
+  web/lib/layers.js \
   web/lib/live.js \
   web/lib/page.js \
   web/lib/queue.js \

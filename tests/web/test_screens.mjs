@@ -50,10 +50,20 @@ test("two decisions are compared by what differs", async (stage) => {
   await page.close();
 });
 
+/** Edges of the graph that run behind a box: a point of the one inside the other, ends apart. */
+const crossings = (page) => page.locator(".graph").evaluate((graph) => {
+  const boxes = [...graph.querySelectorAll("rect")].map((rect) => rect.getBBox());
+  const isIn = (point, box) => point.x > box.x + 1 && point.x < box.x + box.width - 1 && point.y > box.y + 1 && point.y < box.y + box.height - 1;
+  return [...graph.querySelectorAll("path.e")].filter((path) => {
+    const points = Array.from({length: 200}, (_, at) => path.getPointAtLength((path.getTotalLength() * at) / 199));
+    return points.some((point) => boxes.some((box) => isIn(point, box)));
+  }).length;
+});
+
 test("a plan that is blocked can't be approved, and says why; a graph shows what depends on what", async (stage) => {
   const page = await stage.page("ana", "#/tasks/index-the-support-archive");
   await page.getByText("3 of 7 packages are blocked").waitFor();
-  const approve = page.getByRole("button", {name: "Approve plan…"});
+  const approve = page.getByRole("button", {name: "Approve plan", exact: true});
   equal(await approve.getAttribute("aria-disabled"), "true");
   await approve.focus();
   check(await approve.evaluate((button) => document.activeElement === button), "it can't be focused");
@@ -61,7 +71,15 @@ test("a plan that is blocked can't be approved, and says why; a graph shows what
   equal(await page.locator("dialog").count(), 0, "dialogs of a button that is off");
   equal(await page.locator(".graph a").count(), 7, "packages in the graph");
   equal(await page.locator(".graph path.e").count(), 3, "arrows");
+  equal(await crossings(page), 0, "edges behind a box");
+  await page.getByRole("link", {name: "write-the-index, Not offered yet, after group-by-topic, sort-reports"}).waitFor();
+  await page.getByText(/Previewed/).getByText(/\d\d:\d\d:\d\d/).waitFor();
+  equal(await page.locator(".plan-rows a", {hasText: "collect-links"}).count(), 0, "rows that can go ahead, before they are asked for");
+  await page.locator("tr", {hasText: "4 more can go ahead"}).getByRole("button", {name: "show"}).click();
+  await page.locator(".plan-rows a", {hasText: "collect-links"}).waitFor();
   await stage.shot(page, "plan");
+  await page.emulateMedia({colorScheme: "dark"});
+  await stage.shot(page, "plan-dark");
   await page.close();
 });
 
@@ -208,6 +226,84 @@ test("printed and in forced colours it still says what it says", async (stage) =
   await stage.shot(page, "print");
   diagnostic(`heading when printed: ${await heading(page)}`);
   await page.close();
+});
+
+/** A package that nothing holds, and one that reads the project's files. */
+const freePackage = (label, after = []) => wanting(label, after, {mcpId: "github", requirement: "optional", capabilities: ["github.issues.create"], fallback: {action: "continue_without_mcp"}});
+const reading = (label) => wanting(label, [], {mcpId: "filesystem", requirement: "required", capabilities: ["filesystem.project.read"], fallback: {action: "block"}});
+const wanting = (label, after, more) => ({label, agent: "backend", dependsOn: after, promptOverlays: {}, document: {mcpAwareSubtasks: [], mcpRequirements: [
+  {requirementKey: `needs-${label}`, sourceRequirementIndex: 0, agent: "backend", assignment: {type: "agent", targetId: "backend"}, ...more}]}});
+
+async function sendPlan(stage, id, packages, who = "planner") {
+  const answer = await stage.api(who, "PUT", `/v1/tasks/${id}`, {project: "borealis", title: id, packages});
+  check(answer.status < 300, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+async function decide(stage, task, body) {
+  const [{id}] = task.packages;
+  const [last] = (await stage.api("ana", "GET", `/v1/grants?package=${id}`)).body.items;
+  const answer = await stage.api("ana", "POST", `/v1/packages/${id}/grants`, {expectedRevision: last?.revision ?? "0", ...body});
+  check(answer.status < 300, JSON.stringify(answer.body));
+}
+
+const approves = {decision: "approved", capabilities: ["filesystem.project.read"], rootRevision: "1"};
+
+test("a plan of 200 packages has a graph that can be read: no edge behind a box, and the focus brings its box into view", async (stage) => {
+  const after = (at) => [...new Set([at - 7, at - 13, at - 40].filter((other) => other >= 0))].map((other) => `step-${other}`);
+  await sendPlan(stage, "two-hundred", Array.from({length: 200}, (_, at) => freePackage(`step-${at}`, after(at))));
+  const page = await stage.page("ana", "#/tasks/two-hundred");
+  await page.locator(".graph a").nth(199).waitFor();
+  equal(await crossings(page), 0, "edges behind a box");
+  const text = page.locator(".graph text").last();
+  check((await text.boundingBox()).height > 10, "letters that are too small");
+  await page.locator(".graph a").last().focus();
+  const [box, room] = [await text.boundingBox(), await page.locator(".graph-box .scroll").boundingBox()];
+  check(box.x < room.x + room.width && box.y < room.y + room.height, "the focused box isn't in view");
+  await stage.shot(page, "plan-200");
+  await page.close();
+});
+
+test("when the last block goes the approval turns on, and that is said aloud; when it comes back nothing is approved", async (stage) => {
+  const task = await sendPlan(stage, "read-the-ledger", [reading("read-ledger")]);
+  const page = await stage.page("ana", "#/tasks/read-the-ledger");
+  await page.getByText("1 of 1 packages is blocked").waitFor();
+  await decide(stage, task, approves);
+  await page.locator("button[data-action=approve][aria-disabled=false]").click();
+  await page.locator("[role=status]", {hasText: "It can be approved"}).waitFor();
+  await page.getByLabel("Reason").fill("Looks right");
+  await decide(stage, task, {decision: "revoked", reason: "second thoughts"});
+  await page.locator("[data-confirm]").click();
+  await page.getByRole("heading", {name: "Nothing was approved"}).waitFor();
+  await page.locator("dialog .diff", {hasText: "revoked"}).waitFor();
+  await stage.shot(page, "plan-not-approved");
+  await page.close();
+});
+
+test("a newer revision is read before it is approved, and who sent a plan can't approve it", async (stage) => {
+  await sendPlan(stage, "sort-the-notes", [freePackage("sort-notes")], "root");
+  const own = await stage.page("root", "#/tasks/sort-the-notes");
+  await own.getByText("Someone else must approve what you sent.").waitFor();
+  await own.close();
+  const page = await stage.page("ana", "#/tasks/sort-the-notes");
+  await page.locator("button[data-action=approve][aria-disabled=false]").waitFor();
+  await sendPlan(stage, "sort-the-notes", [freePackage("sort-notes"), freePackage("file-notes", ["sort-notes"])], "root");
+  await page.getByText("Revision 2 arrived. Read it first.").waitFor();
+  equal(await page.locator("button[data-action=approve]").getAttribute("aria-disabled"), "true");
+  await page.getByRole("button", {name: "I have read it"}).click();
+  await page.locator("button[data-action=approve][aria-disabled=false]").waitFor();
+  await page.close();
+});
+
+test("on a narrow screen the approval stays at the bottom", async (stage) => {
+  for (const viewport of [NARROW, {width: 320, height: 700}]) {
+    const page = await stage.page("ana", "#/tasks/index-the-support-archive", {viewport, hasTouch: true});
+    await page.getByText("3 of 7 packages are blocked").waitFor();
+    const box = await page.getByRole("button", {name: "Approve plan"}).boundingBox();
+    check(box.y > viewport.height - 150 && box.y + box.height <= viewport.height, `at ${box.y} of ${viewport.height}`);
+    await stage.shot(page, `narrow-plan-${viewport.width}`);
+    await page.close();
+  }
 });
 
 await run(open);

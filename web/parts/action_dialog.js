@@ -8,6 +8,7 @@ import {QUEUE} from "../lib/queue.js";
 import {age, serverNow, useNow} from "../lib/time.js";
 import {ProblemBox} from "./load.js";
 import {Quote, Sign, StateSign, Text} from "./marks.js";
+import {Inputs} from "./story.js";
 
 // ---- A native dialog: the browser keeps the focus in it and gives it back.
 
@@ -91,10 +92,10 @@ export function Conflict({problem, draft, action, about, close}) {
   const current = problem.body.current;
   const footer = html`<button class="btn lg" onClick=${close}>Close</button><span class="sp"></span>
     <button class="btn p lg" data-first onClick=${() => decideAnew(action, draft, about, close)}>Decide on the new record</button>`;
-  return html`<${Dialog} title="Nothing of yours was written" close=${close} footer=${footer}>
+  return html`<${Dialog} title=${action.id === "approve" ? "Nothing was approved" : "Nothing of yours was written"} close=${close} footer=${footer}>
     ${current?.actor && html`<p class="plain"><b><${Text} of=${current.actor.principal} /></b> decided this ${age(Date.parse(current.at), now)} ago. <${Quote} of=${current.reason} /></p>`}
     <${ProblemBox} problem=${problem} />
-    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> <${Text} of=${one.operatorState?.headline} /></p>`)}
+    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> <${Text} of=${one.operatorState?.headline} /></p>${one.changedInputs.length > 0 && html`<div class="plain"><p class="muted">Changed since the ${one.comparedWith?.surface ?? "preview"}</p><${Inputs} of=${one.changedInputs} /></div>`}`)}
     ${draft.reason && html`<p class="plain">Your reason is kept: <${Quote} of=${draft.reason} /></p>`}<//>`;
 }
 
@@ -153,7 +154,7 @@ function startDraft(action, reason = "") {
   return {reason, root: "", without: [], ends: action.id === "approve_always" ? "7" : ""};
 }
 
-function Inputs({action, draft, change}) {
+function Fields({action, draft, change}) {
   const needs = (name) => action.inputs.includes(name);
   return html`${action.body.capabilities && html`<span>May read</span><div class="row">${action.body.capabilities.map((name) => html`
       <label class="tick" key=${name}><input type="checkbox" checked=${!draft.without.includes(name)} disabled=${!isChosen(action)}
@@ -219,7 +220,7 @@ function ActionForm({open, close}) {
     <button class="btn p lg" data-confirm aria-disabled=${Boolean(off) || !awake || sending.busy} aria-describedby=${off ? "off" : undefined} onClick=${confirm}>${label}</button>`;
   if (CONFLICTS.includes(sending.problem?.code)) return html`<${Conflict} problem=${sending.problem} draft=${draft} action=${action} about=${open.about} close=${close} />`;
   return html`<${Dialog} title=${titleOf(action)} about=${open.about} close=${close} footer=${footer}>
-    <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Inputs} action=${action} draft=${draft} change=${change} /></div>
+    <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Fields} action=${action} draft=${draft} change=${change} /></div>
     <${Warning} action=${action} body=${body} /><${ProblemBox} problem=${sending.problem ?? found.problem} />
     ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} />`}<//>`;
 }
