@@ -6,8 +6,13 @@
 #include "policy/cleanup.h"
 #include "reader/bundle_call.h"
 #include "reader/bundle_rank.h"
+#include "reader/terms.h"
 
 enum { SCRATCH = 64 * 1024 * 1024 };
+
+_Static_assert(
+	(int)BUNDLE_ASK_LIMIT <= (int)BUNDLE_RANK_LIMIT && (int)BUNDLE_QUESTION_BYTES <= (int)TERMS_QUESTION_BYTES,
+	"what a call may ask is what is ranked");
 
 struct asking {
 	struct bundle_call *call;
@@ -155,7 +160,7 @@ static void write_hit(struct asking *asking, const struct bundle_rank_hit *hit, 
 }
 
 /* A concept that went away since it was ranked is left out. */
-static int show_hit(struct asking *asking, struct str question, const struct bundle_rank_hit *hit)
+static int show_hit(struct asking *asking, const struct bundle_rank_hit *hit)
 {
 	const struct bundle *bundle = &asking->bundles[hit->number >> 32];
 	struct str id = bundle->named[hit->number & 0xFFFFFFFFu];
@@ -165,24 +170,24 @@ static int show_hit(struct asking *asking, struct str question, const struct bun
 
 	buf_init(&excerpt, 64 * 1024);
 	if (result == 0)
-		result = bundle_rank_excerpt(asking->rank, question, &concept->text, &excerpt);
+		result = bundle_rank_excerpt(asking->rank, &concept->text, &excerpt);
 	if (result == 0)
 		write_hit(asking, hit, concept, id, buf_str(&excerpt));
 	return result < 0 ? result : 0;
 }
 
-static int show(struct asking *asking, struct str question, size_t limit)
+static int show(struct asking *asking, size_t limit)
 {
 	struct bundle_rank_hit hits[BUNDLE_ASK_LIMIT];
 	struct json_out *out = &asking->call->out;
-	size_t i, count;
-	int result = bundle_rank_ask(asking->rank, question, limit, hits, &count);
+	size_t i, count = bundle_rank_best(asking->rank, limit, hits);
+	int result = 0;
 
 	json_out_begin_object(out);
 	json_out_key(out, "hits");
 	json_out_begin_array(out);
 	for (i = 0; i < count && result == 0; i++)
-		result = show_hit(asking, question, &hits[i]);
+		result = show_hit(asking, &hits[i]);
 	if (result != 0)
 		return result;
 	json_out_end_array(out);
@@ -195,7 +200,7 @@ static int show(struct asking *asking, struct str question, size_t limit)
 	return buf_error(&asking->faults);
 }
 
-static int begin(struct asking *asking, struct bundle_call *call)
+static int begin(struct asking *asking, struct bundle_call *call, struct str question)
 {
 	size_t limit = call->service->concept_bytes;
 
@@ -208,23 +213,22 @@ static int begin(struct asking *asking, struct bundle_call *call)
 	asking->bundles = calloc(asking->count + 1, sizeof(*asking->bundles));
 	if (asking->bundles == NULL)
 		return -ENOMEM;
-	return bundle_rank_new(&asking->rank);
+	return bundle_rank_new(question, &asking->rank);
 }
 
 int bundle_run_ask(struct bundle_call *call)
 {
 	struct asking asking CLEANUP(asking_release) = {0};
-	struct str question = bundle_argument(call, "question");
 	const json_t *limit = json_object_get(call->arguments, "limit");
 	size_t i;
 	int result = bundle_call_range(call, &asking.found, &asking.count);
 
 	if (result != 0)
 		return result;
-	result = begin(&asking, call);
+	result = begin(&asking, call, bundle_argument(call, "question"));
 	for (i = 0; i < asking.count && result == 0; i++)
 		result = rank_bundle(&asking, i);
 	if (result != 0)
 		return result;
-	return show(&asking, question, limit == NULL ? BUNDLE_ASK_USUAL : (size_t)json_integer_value(limit));
+	return show(&asking, limit == NULL ? BUNDLE_ASK_USUAL : (size_t)json_integer_value(limit));
 }

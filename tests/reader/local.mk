@@ -41,7 +41,7 @@ EXTRA_DIST += tests/reader/test_reading.py tests/reader/cases
 
 # ---- knowledge bundles
 TESTS += tests/reader/test_bundles.py tests/reader/test_bundle_checks.py
-EXTRA_DIST += tests/reader/test_bundles.py tests/reader/test_bundle_checks.py tests/reader/bundle_maker.py tests/reader/bundles
+EXTRA_DIST += tests/reader/test_bundles.py tests/reader/test_bundle_checks.py tests/reader/bundle_maker.py tests/reader/bundles tests/reader/fold_maker.py
 # The two checks, and each of them and both replaced: a test's own object stands before the library's.
 check_PROGRAMS += bundle_probe bundle_probe_unnamed bundle_probe_outside bundle_probe_unchecked
 bundle_probe_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
@@ -58,8 +58,13 @@ bundle_probe_unchecked_SOURCES = $(bundle_probe_unnamed_SOURCES) tests/reader/bu
 bundle_probe_unchecked_CPPFLAGS = $(bundle_probe_cppflags)
 bundle_probe_unchecked_LDADD = libreader.la
 if HAVE_CMOCKA
-check_PROGRAMS += test_front_matter
-TESTS += test_front_matter
+check_PROGRAMS += test_front_matter test_rank
+TESTS += test_front_matter test_rank
+# Ranks with SQLite's FTS5 beside ours.
+test_rank_SOURCES = tests/reader/test_rank.c tests/reader/fts5_peer.c tests/reader/fts5_peer.h
+test_rank_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(CMOCKA_CFLAGS) \
+  -DTEST_BUNDLES='"$(abs_top_srcdir)/tests/reader/bundles"'
+test_rank_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS)
 test_front_matter_SOURCES = tests/reader/test_front_matter.c
 test_front_matter_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_front_matter_LDADD = libreader.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
