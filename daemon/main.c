@@ -181,14 +181,19 @@ static int open_store(struct admitd *admitd)
 
 /* ---- serving */
 
-static void tell_upkeep(void *arg, const char *what, int result)
+static void tell_upkeep(void *arg, const struct lifecycle_upkeep *upkeep)
 {
+	const char *why = upkeep->result < 0 ? strerrordesc_np(-upkeep->result) : lifecycle_result_code(upkeep->result);
+
 	(void)arg;
-	if (result == 0)
-		log_line(LOG_LINE_INFO, "upkeep", "%s works again", what);
+	if (upkeep->result == 0)
+		log_line(LOG_LINE_INFO, "upkeep", "%s works again", upkeep->what);
+	else if (upkeep->project_count == 0)
+		log_line(LOG_LINE_ERROR, "upkeep", "%s failed (%s); it is tried again", upkeep->what, why);
 	else
-		log_line(LOG_LINE_ERROR, "upkeep", "%s failed (%s); it is tried again", what,
-			result < 0 ? strerrordesc_np(-result) : lifecycle_result_code(result));
+		log_line(LOG_LINE_ERROR, "upkeep",
+			"%s failed in project %s, one of %llu such (%s); it is tried again, other projects are kept up",
+			upkeep->what, upkeep->project, (unsigned long long)upkeep->project_count, why);
 }
 
 static int start_lifecycle(struct admitd *admitd)

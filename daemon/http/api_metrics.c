@@ -91,6 +91,22 @@ static void write_lifecycle(struct api *api, struct buf *out)
 		"Records of previews that could not be written: an alarm.", stats.previews_lost);
 }
 
+static void write_upkeep(struct api *api, struct buf *out)
+{
+	static const char failing[] = "admitd_upkeep_failing";
+	static const char projects[] = "admitd_upkeep_failing_projects";
+	struct lifecycle_upkeep upkeep[LIFECYCLE_UPKEEPS];
+
+	lifecycle_upkeep_read(api->lifecycle, upkeep);
+	metrics_write_head(out, failing, "gauge", "1: what the daemon does unasked fails; an alarm.");
+	for (size_t i = 0; i < LIFECYCLE_UPKEEPS; i++)
+		buf_printf(out, "%s{what=\"%s\"} %d\n", failing, upkeep[i].name, upkeep[i].result != 0);
+	metrics_write_head(out, projects, "gauge", "Projects in which it fails while others are kept up.");
+	for (size_t i = 0; i < LIFECYCLE_UPKEEPS; i++)
+		buf_printf(out, "%s{what=\"%s\"} %llu\n", projects, upkeep[i].name,
+			(unsigned long long)upkeep[i].project_count);
+}
+
 static void write_webhooks(struct api *api, struct buf *out)
 {
 	struct webhooks_stats stats;
@@ -148,6 +164,7 @@ static int get_metrics(void *ctx, struct http_request *request, struct http_repl
 		metrics_write_log(&api->metrics, &reply->body);
 	write_store(api, &reply->body);
 	write_lifecycle(api, &reply->body);
+	write_upkeep(api, &reply->body);
 	write_webhooks(api, &reply->body);
 	write_census(&census, &reply->body);
 	return 0;

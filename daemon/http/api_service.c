@@ -1,4 +1,7 @@
-/* The daemon itself: alive, ready, which version, and who asks. */
+/* The daemon itself: alive, ready, in health, which version, and who asks. */
+#include <ctype.h>
+#include <string.h>
+
 #include "daemon/health/prober_client.h"
 #include "daemon/http/api.h"
 #include "daemon/http/render.h"
@@ -117,6 +120,64 @@ static int get_version(void *ctx, struct http_request *request, struct http_repl
 	return 0;
 }
 
+/* ---- what the daemon does unasked */
+
+/* What an operator can do about it, in a sentence. */
+static struct str upkeep_detail(struct arena *arena, const struct lifecycle_upkeep *upkeep, bool is_seen)
+{
+	int first = toupper((unsigned char)upkeep->what[0]);
+	const char *rest = upkeep->what + 1;
+
+	if (upkeep->result == 0)
+		return arena_printf(arena, "%c%s works", first, rest);
+	if (upkeep->project_count == 0)
+		return arena_printf(arena, "%c%s fails, and is tried again: the store doesn't take it", first, rest);
+	return arena_printf(arena,
+		"%c%s fails in %s%s, and is tried again; other projects are kept up. A stored row can't be used: check "
+		"the "
+		"store, restore it from a backup, or cancel what is damaged",
+		first, rest, is_seen ? "project " : "a project that you don't see", is_seen ? upkeep->project : "");
+}
+
+static void write_upkeep(struct http_request *request, const struct lifecycle_scope *scope,
+	const struct lifecycle_upkeep *upkeep, struct json_out *out)
+{
+	struct str project = {upkeep->project, strlen(upkeep->project)};
+	bool is_seen = project.len > 0 && lifecycle_scope_has(scope, project);
+
+	json_out_begin_object(out);
+	json_out_member_text(out, "name", upkeep->name);
+	json_out_member_bool(out, "failing", upkeep->result != 0);
+	json_out_member_text(out, "code", upkeep->result != 0 ? lifecycle_result_code(upkeep->result) : NULL);
+	json_out_member_str(out, "detail", upkeep_detail(&request->arena, upkeep, is_seen));
+	time_text_member(out, "since", upkeep->since);
+	json_out_member_int(out, "projects", (int64_t)upkeep->project_count);
+	json_out_member_str(out, "project", is_seen ? project : (struct str){0});
+	json_out_end_object(out);
+}
+
+static int get_health(void *ctx, struct http_request *request, struct http_reply *reply)
+{
+	struct api *api = ctx;
+	struct lifecycle_reader reader = api_reader(api, request);
+	struct lifecycle_upkeep upkeep[LIFECYCLE_UPKEEPS];
+	struct json_out out = http_reply_json(reply, 200);
+	bool is_failing = false;
+
+	lifecycle_upkeep_read(api->lifecycle, upkeep);
+	for (size_t i = 0; i < LIFECYCLE_UPKEEPS; i++)
+		is_failing = is_failing || upkeep[i].result != 0;
+	json_out_begin_object(&out);
+	json_out_member_text(&out, "status", is_failing ? "failing" : "ok");
+	json_out_key(&out, "upkeep");
+	json_out_begin_array(&out);
+	for (size_t i = 0; i < LIFECYCLE_UPKEEPS; i++)
+		write_upkeep(request, &reader.scope, &upkeep[i], &out);
+	json_out_end_array(&out);
+	json_out_end_object(&out);
+	return 0;
+}
+
 static int get_session(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	const struct api *api = ctx;
@@ -141,6 +202,7 @@ static const struct http_route rows[] = {
 	{HTTP_GET, "/healthz", 0, HTTP_NO_AUTH, 0, get_healthz},
 	{HTTP_GET, "/readyz", 0, HTTP_NO_AUTH, 0, get_readyz},
 	{HTTP_GET, "/v1/version", 0, HTTP_NO_AUTH, 0, get_version},
+	{HTTP_GET, "/v1/health", 0, 0, 0, get_health},
 	{HTTP_GET, "/v1/session", 0, 0, 0, get_session},
 };
 

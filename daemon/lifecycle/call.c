@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "daemon/lifecycle/asked.h"
-#include "daemon/lifecycle/due.h"
 #include "daemon/lifecycle/due_timer.h"
 #include "daemon/lifecycle/lease_timer.h"
+#include "daemon/lifecycle/met.h"
 #include "daemon/lifecycle/preview_log.h"
 
 /* What `run` of a store operation answers to have it taken back; its refusal is in the call. */
@@ -36,15 +36,12 @@ int call_store_result(int store_result)
 	}
 }
 
-/* Time first (2.1): a writer writes down what it did, a reader has it written. */
+/* Time first (2.1): a writer writes down what it did, a reader has had it written. */
 static int run_after_due(struct store_tx *tx, struct lifecycle_call *call)
 {
-	bool is_waiting = false;
-	int r = call->is_read ? due_is_waiting(tx, call->now, &is_waiting) : due_write(tx, call->lifecycle, call->now);
+	int r = call->is_read ? 0 : met_write_due(tx, call);
 
-	if (r != 0)
-		return r;
-	return is_waiting ? CALL_DUE_FIRST : call->run(tx, call);
+	return r != 0 ? r : call->run(tx, call);
 }
 
 static int run_once(struct store_tx *tx, void *arg)
@@ -96,6 +93,14 @@ static bool is_again(int result)
 	return result == CALL_ASK_HEALTH || result == CALL_INPUTS_CHANGED || result == CALL_DUE_FIRST;
 }
 
+/* What its tries left for each other. */
+static void forget(struct lifecycle_call *call)
+{
+	asked_free(call->asked);
+	call->asked = NULL;
+	met_free(call);
+}
+
 /* After `done` the call may be gone. */
 static void end(struct lifecycle_call *call, int result)
 {
@@ -103,8 +108,7 @@ static void end(struct lifecycle_call *call, int result)
 
 	if (call->finish != NULL)
 		result = call->finish(call, result);
-	asked_free(call->asked);
-	call->asked = NULL;
+	forget(call);
 	call->done(call, result);
 	pthread_mutex_lock(&worker->lock);
 	worker->in_flight--;
@@ -156,7 +160,7 @@ static int attempt(struct lifecycle_call *call)
 /* What must be done before the next try, outside its transaction. */
 static int make_ready(struct lifecycle_call *call)
 {
-	int r = call->result == CALL_DUE_FIRST ? due_catch_up(call->lifecycle) : 0;
+	int r = call->is_read ? met_catch_up(call) : 0;
 
 	return r != 0 ? r : call->prepare(call);
 }
@@ -246,8 +250,7 @@ static int wait_for_it(struct lifecycle_call *call, bool prepares_first)
 	}
 	if (call->finish != NULL)
 		r = call->finish(call, r);
-	asked_free(call->asked);
-	call->asked = NULL;
+	forget(call);
 	return r;
 }
 
@@ -277,6 +280,7 @@ static int start(struct lifecycle *lifecycle, struct lifecycle_call *call, bool 
 {
 	call->lifecycle = lifecycle;
 	call->asked = NULL;
+	call->met = NULL;
 	call->conflicts = 0;
 	call->result = 0;
 	return call->done == NULL ? wait_for_it(call, prepares_first) : start_later(call, prepares_first);

@@ -12,7 +12,7 @@
 enum call_again {
 	CALL_ASK_HEALTH = 200, /* it is too old */
 	CALL_INPUTS_CHANGED,   /* it no longer fits; not for ever */
-	CALL_DUE_FIRST,        /* of a reading call: what time did isn't written yet */
+	CALL_DUE_FIRST,        /* it met a project in which time has come, or one that it can't work in (met.h) */
 };
 
 typedef int call_run_fn(struct store_tx *tx, struct lifecycle_call *call);
@@ -22,7 +22,7 @@ int call_worker_start(struct lifecycle *lifecycle) MUST_USE;
 /* Waits for every accepted call, then ends the thread. */
 void call_worker_stop(struct lifecycle *lifecycle);
 
-/* A writing operation. What is due is written before `run` (2.1), in the same transaction. */
+/* A writing operation. What is due in its projects is written before `run` (2.1), in the same transaction. */
 int call_write(struct lifecycle *lifecycle, struct lifecycle_call *call, call_run_fn *run) MUST_USE;
 /* The same after `prepare`, which may wait for files; what it answers but 0 ends the call. */
 int call_prepare_write(struct lifecycle *lifecycle, struct lifecycle_call *call,

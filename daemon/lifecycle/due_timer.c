@@ -5,40 +5,14 @@
 
 #include "daemon/lifecycle/due.h"
 #include "daemon/lifecycle/upkeep.h"
-#include "daemon/store/grant.h"
 
-enum {
-	DUE_ARENA_BYTES = 1024 * 1024,
-	DUE_LONGEST_MS = 60 * 1000, /* a clock that is set on is noticed by then */
-	DUE_AGAIN_MS = 1000,        /* after a store that could not be read or written */
-};
+enum { DUE_LONGEST_MS = 60 * 1000 }; /* a clock that is set on is noticed by then */
 
-static int read_next(struct store_tx *tx, void *arg)
-{
-	return store_due_next(tx, arg);
-}
-
-/* Writes everything that is due. 0 and the time of the next end, INT64_MAX if there is none; else what failed. */
+/* One turn: 0, or what failed. */
 static int write_due(struct lifecycle *lifecycle, int64_t *ret_next)
 {
-	int r = 0;
-
-	*ret_next = INT64_MAX;
-	while (r == 0) {
-		struct arena arena;
-		struct store_due due = {0};
-
-		arena_init(&arena, DUE_ARENA_BYTES);
-		r = store_read(lifecycle->store, &arena, read_next, &due);
-		arena_release(&arena);
-		if (r == 0 && due.due_at > lifecycle_now(lifecycle)) {
-			*ret_next = due.due_at;
-			return 0;
-		}
-		if (r == 0)
-			r = due_catch_up(lifecycle);
-	}
-	return r == STORE_ABSENT ? 0 : r;
+	upkeep_begin(lifecycle, UPKEEP_DUE);
+	return upkeep_end(lifecycle, UPKEEP_DUE, due_catch_up_all(lifecycle, ret_next));
 }
 
 /* ---- the thread */
@@ -57,18 +31,18 @@ static struct timespec deadline_in(int64_t wait_ms)
 	return at;
 }
 
-static int64_t wait_until(struct lifecycle *lifecycle, int64_t next)
+static int64_t wait_until(struct lifecycle *lifecycle, int64_t next, int64_t longest)
 {
 	int64_t now = lifecycle_now(lifecycle);
 
-	return next <= now ? 1 : next - now < DUE_LONGEST_MS ? next - now : DUE_LONGEST_MS;
+	return next <= now ? 1 : next - now < longest ? next - now : longest;
 }
 
-/* Until the next end, one that is told meanwhile and comes before it, or the end of the timer. */
-static void wait(struct lifecycle *lifecycle, int64_t next, int result)
+/* Until the next end, one that is told meanwhile and comes before it, `longest`, or the end of the timer. */
+static void wait(struct lifecycle *lifecycle, int64_t next, int64_t longest)
 {
 	struct due_timer *timer = &lifecycle->due_timer;
-	struct timespec deadline = deadline_in(result == 0 ? wait_until(lifecycle, next) : DUE_AGAIN_MS);
+	struct timespec deadline = deadline_in(wait_until(lifecycle, next, longest));
 
 	pthread_mutex_lock(&timer->lock);
 	while (!timer->is_ending && timer->told_at >= next)
@@ -92,11 +66,14 @@ static void *timer_main(void *arg)
 {
 	struct lifecycle *lifecycle = arg;
 
+	unsigned failures = 0;
+
 	while (!is_ending(&lifecycle->due_timer)) {
 		int64_t next = INT64_MAX;
-		int r = upkeep_note(lifecycle, UPKEEP_DUE, write_due(lifecycle, &next));
+		int r = write_due(lifecycle, &next);
 
-		wait(lifecycle, next, r);
+		failures = r != 0 ? failures + 1 : 0;
+		wait(lifecycle, next, r != 0 ? upkeep_again_ms(r, failures) : DUE_LONGEST_MS);
 	}
 	return NULL;
 }
@@ -108,8 +85,9 @@ int due_timer_start(struct lifecycle *lifecycle)
 	int64_t next = INT64_MAX;
 	int r = write_due(lifecycle, &next);
 
-	if (r != 0)
-		return r < 0 ? r : -EIO;
+	/* A project that can't be written keeps nobody from starting: the thread tries again. */
+	if (r > 0)
+		return -EIO;
 	timer->told_at = INT64_MAX;
 	pthread_mutex_init(&timer->lock, NULL);
 	pthread_condattr_init(&monotonic);

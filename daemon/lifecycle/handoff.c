@@ -5,6 +5,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/claim.h"
 #include "daemon/lifecycle/judged.h"
+#include "daemon/lifecycle/met.h"
 #include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/scope_json.h"
@@ -193,12 +194,35 @@ static int hand_package(struct handing *handing)
 
 /* ---- the next one */
 
+/* Of all tasks: a project that can't be judged is passed over. */
+static bool passes_over(const struct handing *handing)
+{
+	return handing->handoff->project.bytes == NULL && handing->handoff->task.bytes == NULL;
+}
+
+static int give_up(struct handing *handing, struct str project, int result)
+{
+	return result == -EUCLEAN && passes_over(handing) ? met_give_up(&handing->handoff->call, project, result)
+							  : result;
+}
+
+static bool is_passed_over(const struct handing *handing, struct str project)
+{
+	return passes_over(handing) && met_is_given_up(&handing->handoff->call, project);
+}
+
 static int try_page(struct handing *handing, const struct store_package_list *page)
 {
 	int r = LIFECYCLE_ADMISSION_BLOCKED;
 
-	for (size_t i = 0; r == LIFECYCLE_ADMISSION_BLOCKED && i < page->count; i++)
-		r = try_package(handing, &page->items[i], false);
+	for (size_t i = 0; r == LIFECYCLE_ADMISSION_BLOCKED && i < page->count; i++) {
+		struct store_package *row = &page->items[i];
+
+		if (!is_passed_over(handing, row->project))
+			r = try_package(handing, row, false);
+		if (r < 0)
+			return give_up(handing, row->project, r);
+	}
 	return r;
 }
 
@@ -216,9 +240,13 @@ static int settle_asked(struct handing *handing)
 	int r = 0;
 
 	for (; r == 0 && root != NULL; root = root->next) {
+		struct str project = {root->project, strlen(root->project)};
 		struct world *world = NULL;
 
-		r = find_world(handing, (struct str){root->project, strlen(root->project)}, &world);
+		if (!is_passed_over(handing, project))
+			r = find_world(handing, project, &world);
+		if (r < 0)
+			return give_up(handing, project, r);
 	}
 	return r;
 }

@@ -10,10 +10,7 @@
 #include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/run.h"
 
-enum {
-	LEASE_ARENA_BYTES = 64 * 1024 * 1024,
-	LEASE_AGAIN_MS = 1000, /* after a store that could not be read or written */
-};
+enum { LEASE_ARENA_BYTES = 64 * 1024 * 1024 };
 
 static int64_t monotonic_now(const struct lifecycle *lifecycle)
 {
@@ -80,16 +77,20 @@ static void set(struct lease_timer *leases, struct str run, int64_t renewals, in
 	lease->run[run.len] = '\0';
 	lease->renewals = renewals;
 	lease->ends_at = ends_at;
+	lease->failed = 0;
 }
 
-/* The one that ends first; NULL: none. */
+/* The one that ends first, of those that this turn may still end; NULL: none. */
 static struct lease *first(struct lease_timer *leases)
 {
-	struct lease *found = leases->count > 0 ? &leases->items[0] : NULL;
+	struct lease *found = NULL;
 
-	for (size_t i = 1; i < leases->count; i++)
-		if (leases->items[i].ends_at < found->ends_at)
-			found = &leases->items[i];
+	for (size_t i = 0; i < leases->count; i++) {
+		struct lease *lease = &leases->items[i];
+
+		if (lease->failed != leases->turn && (found == NULL || lease->ends_at < found->ends_at))
+			found = lease;
+	}
 	return found;
 }
 
@@ -162,15 +163,21 @@ static bool take_over(struct lifecycle *lifecycle, struct lease *ret, int64_t *r
 	return is_over;
 }
 
-/* What could not be written is over all the same. */
+/* What could not be written is over all the same: for the next turn. */
 static void put_back(struct lifecycle *lifecycle, const struct lease *lease)
 {
+	struct lease_timer *leases = &lifecycle->leases;
 	struct str run = {lease->run, strlen(lease->run)};
+	struct lease *back = NULL;
 
-	pthread_mutex_lock(&lifecycle->leases.lock);
-	if (find(&lifecycle->leases, run) == NULL)
-		set(&lifecycle->leases, run, lease->renewals, lease->ends_at);
-	pthread_mutex_unlock(&lifecycle->leases.lock);
+	pthread_mutex_lock(&leases->lock);
+	if (find(leases, run) == NULL) {
+		set(leases, run, lease->renewals, lease->ends_at);
+		back = find(leases, run);
+	}
+	if (back != NULL)
+		back->failed = leases->turn;
+	pthread_mutex_unlock(&leases->lock);
 }
 
 static bool is_lost(struct lease_timer *leases)
@@ -183,17 +190,31 @@ static bool is_lost(struct lease_timer *leases)
 	return lost;
 }
 
+static void begin_turn(struct lifecycle *lifecycle)
+{
+	upkeep_begin(lifecycle, UPKEEP_LEASES);
+	pthread_mutex_lock(&lifecycle->leases.lock);
+	if (++lifecycle->leases.turn == 0)
+		lifecycle->leases.turn = 1;
+	pthread_mutex_unlock(&lifecycle->leases.lock);
+}
+
+/* A run that can't be ended holds up no other's end. What the store as a whole refuses ends the turn. */
 int lease_timer_expire(struct lifecycle *lifecycle, int64_t *ret_next)
 {
 	struct lease lease;
-	int r = is_lost(&lifecycle->leases) ? lease_timer_renew_all(lifecycle) : 0;
+	int r = 0;
 
+	begin_turn(lifecycle);
+	r = is_lost(&lifecycle->leases) ? lease_timer_renew_all(lifecycle) : 0;
 	while (r == 0 && take_over(lifecycle, &lease, ret_next)) {
-		r = run_expire(lifecycle, (struct str){lease.run, strlen(lease.run)}, lease.renewals);
-		if (r != 0)
+		int ended = run_expire(lifecycle, (struct str){lease.run, strlen(lease.run)}, lease.renewals);
+
+		if (ended != 0)
 			put_back(lifecycle, &lease);
+		r = ended > 0 ? ended : 0;
 	}
-	return r;
+	return upkeep_end(lifecycle, UPKEEP_LEASES, r);
 }
 
 /* ---- the thread */
@@ -203,12 +224,20 @@ static struct timespec timespec_of(int64_t at_ms)
 	return (struct timespec){.tv_sec = (time_t)(at_ms / 1000), .tv_nsec = (long)(at_ms % 1000 * 1000000)};
 }
 
+/* With the lock. */
+static void wait_till(struct lease_timer *leases, int64_t at_ms)
+{
+	struct timespec until = timespec_of(at_ms);
+
+	if (!leases->is_ending)
+		(void)pthread_cond_timedwait(&leases->changed, &leases->lock, &until);
+}
+
 /* Until `next` (monotonic), or a lease that ends before it. With the lock. */
 static void wait(struct lifecycle *lifecycle, int64_t next)
 {
 	struct lease_timer *leases = &lifecycle->leases;
 	const struct lease *lease = first(leases);
-	struct timespec until;
 
 	if (leases->is_ending || (lease != NULL && lease->ends_at < next))
 		return;
@@ -216,8 +245,7 @@ static void wait(struct lifecycle *lifecycle, int64_t next)
 		(void)pthread_cond_wait(&leases->changed, &leases->lock);
 		return;
 	}
-	until = timespec_of(next);
-	(void)pthread_cond_timedwait(&leases->changed, &leases->lock, &until);
+	wait_till(leases, next);
 }
 
 static void *timer_main(void *arg)
@@ -225,21 +253,23 @@ static void *timer_main(void *arg)
 	struct lifecycle *lifecycle = arg;
 	struct lease_timer *leases = &lifecycle->leases;
 
+	unsigned failures = 0;
+
 	pthread_mutex_lock(&leases->lock);
 	while (!leases->is_ending) {
 		int64_t next = INT64_MAX;
+		int64_t again = 0;
 		int r = 0;
 
 		pthread_mutex_unlock(&leases->lock);
-		r = upkeep_note(lifecycle, UPKEEP_LEASES, lease_timer_expire(lifecycle, &next));
+		r = lease_timer_expire(lifecycle, &next);
+		failures = r != 0 ? failures + 1 : 0;
+		again = monotonic_now(lifecycle) + upkeep_again_ms(r, failures);
 		pthread_mutex_lock(&leases->lock);
-		if (r == 0) {
-			wait(lifecycle, next);
-		} else if (!leases->is_ending) {
-			struct timespec until = timespec_of(monotonic_now(lifecycle) + LEASE_AGAIN_MS);
-
-			(void)pthread_cond_timedwait(&leases->changed, &leases->lock, &until);
-		}
+		if (r > 0)
+			wait_till(leases, again);
+		else
+			wait(lifecycle, r != 0 && again < next ? again : next);
 	}
 	pthread_mutex_unlock(&leases->lock);
 	return NULL;

@@ -13,6 +13,7 @@
 #include "daemon/lifecycle/preview_log.h"
 #include "daemon/lifecycle/recheck.h"
 #include "daemon/lifecycle/rejudge.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/catalog.h"
 #include "policy/redact.h"
 
@@ -292,6 +293,7 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 
 	if (lifecycle == NULL)
 		return NULL;
+	upkeep_init(lifecycle);
 	pthread_mutex_init(&lifecycle->rejudge.lock, NULL);
 	pthread_cond_init(&lifecycle->rejudge.changed, NULL);
 	lifecycle->store = config->store;
@@ -364,6 +366,7 @@ void lifecycle_free(struct lifecycle *lifecycle)
 	due_timer_stop(lifecycle);
 	call_worker_stop(lifecycle);
 	lease_timer_release(lifecycle);
+	upkeep_release(lifecycle);
 	preview_log_free(lifecycle->previews);
 	package_cache_free(lifecycle->cache);
 	while (lifecycle->catalogs != NULL) {

@@ -141,6 +141,7 @@ struct lifecycle_call {
 	int (*finish)(struct lifecycle_call *call, int result); /* of a reading call: after its snapshot */
 	struct lifecycle_call *next;
 	struct lifecycle_asked *asked; /* health that was asked for this call */
+	struct met_project *met;       /* what its tries before know of projects (met.h) */
 	int result;
 	int64_t due_at;       /* an end that this try put into the store; 0: none */
 	struct str lease_run; /* whose lease this try began or renewed; absent: none */
@@ -149,6 +150,19 @@ struct lifecycle_call {
 	bool is_dry;
 	bool is_read;
 	bool is_kept; /* a refusal that leaves a record */
+};
+
+/* What the daemon does unasked, and how that stands. */
+enum { LIFECYCLE_UPKEEPS = 4, LIFECYCLE_PROJECT_ID_SIZE = 65 };
+
+struct lifecycle_upkeep {
+	const char *name; /* "due", "leases", "rejudge", "recheck" */
+	const char *what; /* "writing down what time did" */
+	int result;       /* of the last turn: 0; or the first that failed, a lifecycle_result or -errno */
+	int64_t since;    /* ms, when it began to fail; 0: it works */
+	/* In how many projects it fails, while all others are kept up, and the first of them; 0: as a whole, or not at all. */
+	uint64_t project_count;
+	char project[LIFECYCLE_PROJECT_ID_SIZE];
 };
 
 enum { LEASE_USUAL_MS = 60 * 1000 };
@@ -171,9 +185,9 @@ struct lifecycle_config {
 	int64_t (*monotonic_ms)(void *arg); /* what leases run on; NULL: the system's */
 	void *clock_arg;
 	unsigned char run_token_key[32]; /* run tokens are derived from it and the run's id */
-	/* What the daemon does by itself fails (a lifecycle_result or -errno) and is tried again, or works again (0). From its
-	 * threads, once for each turn of events. NULL: nobody hears of it. */
-	void (*tell)(void *arg, const char *what, int result);
+	/* What the daemon does by itself fails and is tried again, or works again. From its threads, once for each turn of
+	 * events. NULL: nobody hears of it. */
+	void (*tell)(void *arg, const struct lifecycle_upkeep *upkeep);
 	void *tell_arg;
 };
 
@@ -197,6 +211,9 @@ struct store *lifecycle_store(struct lifecycle *lifecycle);
 
 /* "art_…", derived from the run's id: shown once with the claim, and again with a remembered answer. */
 struct str lifecycle_run_token(struct lifecycle *lifecycle, struct arena *arena, struct str run) MUST_USE;
+
+/* Any thread. */
+void lifecycle_upkeep_read(struct lifecycle *lifecycle, struct lifecycle_upkeep ret[LIFECYCLE_UPKEEPS]);
 
 struct lifecycle_stats {
 	uint64_t cache_hits, cache_misses, cache_bytes, cache_packages;

@@ -47,6 +47,7 @@ struct lease {
 	char run[40];
 	int64_t renewals; /* at its beginning: after another renewal it is a past one */
 	int64_t ends_at;  /* monotonic */
+	unsigned failed;  /* the turn in which its end could not be written; 0: none */
 };
 
 /* The terms of all live runs, and the thread that ends them. */
@@ -56,7 +57,8 @@ struct lease_timer {
 	pthread_cond_t changed;
 	struct lease *items;
 	size_t count, capacity;
-	bool is_lost; /* memory ran out: the store is to be asked which runs there are */
+	unsigned turn; /* of looking for those that are over; from 1 */
+	bool is_lost;  /* memory ran out: the store is to be asked which runs there are */
 	bool is_running;
 	bool is_ending;
 };
@@ -83,6 +85,12 @@ struct recheck {
 /* What its threads do unasked (upkeep.h). */
 enum upkeep { UPKEEP_DUE, UPKEEP_LEASES, UPKEEP_REJUDGE, UPKEEP_RECHECK, UPKEEP_COUNT };
 
+struct upkeep_book {
+	pthread_mutex_t lock;
+	struct lifecycle_upkeep turns[UPKEEP_COUNT]; /* under way */
+	struct lifecycle_upkeep facts[UPKEEP_COUNT]; /* after the last one */
+};
+
 struct prober_client;
 struct seal_key;
 
@@ -98,8 +106,8 @@ struct lifecycle {
 	struct prober_client *prober;    /* NULL: none */
 	const struct seal_key *seal_key; /* NULL: none */
 	struct lease_timer leases;
-	bool is_failing[UPKEEP_COUNT]; /* each its thread's alone */
-	void (*tell)(void *arg, const char *what, int result);
+	struct upkeep_book upkeep;
+	void (*tell)(void *arg, const struct lifecycle_upkeep *upkeep);
 	void *tell_arg;
 	struct preview_log *previews;
 	char *state_folder; /* resolved; NULL: none */

@@ -14,7 +14,7 @@ liblifecycle_la_SOURCES = \
   %D%/time_text.h %D%/view_make.h %D%/world.h \
   %D%/approval.c %D%/asked.c %D%/call.c %D%/claim.c %D%/due_timer.c %D%/event_log.c %D%/fault_list.c %D%/grant_make.c \
   %D%/grant_package.c %D%/grant_precedence.c %D%/grant_project.c %D%/handoff.c %D%/hold_actions.c %D%/hold_json.c \
-  %D%/hold_make.c %D%/judged.c %D%/lifecycle.c %D%/name_check.c %D%/outcome.c %D%/package_cache.c \
+  %D%/hold_make.c %D%/judged.c %D%/lifecycle.c %D%/name_check.c %D%/outcome.c %D%/met.c %D%/met.h %D%/package_cache.c \
   %D%/package_status.c %D%/plan.c %D%/plan_read.c %D%/preview.c %D%/preview_entry.c %D%/preview_log.c %D%/project.c \
   %D%/reconcile.c %D%/rejudge.c %D%/report.c %D%/restore.c %D%/scope_json.c %D%/task_settle.c %D%/time_text.c %D%/view.c \
   %D%/told.c %D%/view_list.c %D%/view_make.c %D%/world.c %D%/world_judge.c

@@ -8,6 +8,7 @@
 #include "daemon/lifecycle/asked.h"
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/hold_make.h"
+#include "daemon/lifecycle/met.h"
 #include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/health_retry.h"
@@ -17,7 +18,7 @@ enum {
 	FIRST_MS = 5 * 1000,
 	LONGEST_MS = 5 * 60 * 1000,
 	JITTER_PERCENT = 20,
-	AT_ONCE = 64,
+	AT_ONCE = 64, /* as many as one project can have */
 	PACKAGE_PAGE = 200,
 	LOOK_MS = 4 * 1000, /* shorter than the first wait: what came meanwhile is never late */
 	RECHECK_BYTES = 256 * 1024 * 1024,
@@ -170,14 +171,27 @@ static int settle_project(struct store_tx *tx, struct lifecycle_call *call, cons
 	return r;
 }
 
+/* A project that can't be kept up holds up no other: again without it. */
+static int give_up(struct lifecycle_call *call, struct str project, int result)
+{
+	upkeep_fault(call->lifecycle, UPKEEP_RECHECK, project, result);
+	return met_give_up(call, project, result);
+}
+
 static int want_due(struct store_tx *tx, struct lifecycle_call *call)
 {
 	struct store_health_retry_list list = {0};
+	size_t limit = AT_ONCE * (met_given_up_count(call) + 1);
 	int r = call_store_result(
-		store_health_retry_list(tx, call->now, call->now + (int64_t)2 * LONGEST_MS, AT_ONCE, &list));
+		store_health_retry_list(tx, call->now, call->now + (int64_t)2 * LONGEST_MS, limit, &list));
 
-	for (size_t i = 0; r == 0 && i < list.count; i++)
-		r = want_one(tx, call, &list.items[i]);
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
+		struct str project = list.items[i].project;
+
+		r = met_is_given_up(call, project) ? 0 : want_one(tx, call, &list.items[i]);
+		if (r < 0)
+			return give_up(call, project, r);
+	}
 	return r == 0 && call->asked != NULL ? CALL_ASK_HEALTH : r;
 }
 
@@ -187,8 +201,13 @@ static int run_recheck(struct store_tx *tx, struct lifecycle_call *call)
 
 	if (call->asked == NULL)
 		return want_due(tx, call);
-	for (const struct asked_root *root = call->asked->first; r == 0 && root != NULL; root = root->next)
-		r = settle_project(tx, call, root);
+	for (const struct asked_root *root = call->asked->first; r == 0 && root != NULL; root = root->next) {
+		struct str project = {root->project, strlen(root->project)};
+
+		r = met_is_given_up(call, project) ? 0 : settle_project(tx, call, root);
+		if (r < 0)
+			return give_up(call, project, r);
+	}
 	return r;
 }
 
@@ -199,7 +218,8 @@ int recheck_due(struct lifecycle *lifecycle)
 	int r = 0;
 
 	arena_init(&arena, RECHECK_BYTES);
-	r = call_write(lifecycle, &call, run_recheck);
+	upkeep_begin(lifecycle, UPKEEP_RECHECK);
+	r = upkeep_end(lifecycle, UPKEEP_RECHECK, call_write(lifecycle, &call, run_recheck));
 	arena_release(&arena);
 	return r;
 }
@@ -255,9 +275,7 @@ static void *recheck_main(void *arg)
 
 	while (!wait_for_turn(lifecycle, ms)) {
 		/* A store that can't be written is asked again in its time, not at once. */
-		int r = upkeep_note(lifecycle, UPKEEP_RECHECK, recheck_due(lifecycle));
-
-		ms = r == 0 ? wait_ms(lifecycle) : LOOK_MS;
+		ms = recheck_due(lifecycle) == 0 ? wait_ms(lifecycle) : LOOK_MS;
 	}
 	return NULL;
 }

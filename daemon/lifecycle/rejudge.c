@@ -12,7 +12,6 @@ enum {
 	PROJECT_PAGE = 100,
 	PACKAGE_PAGE = 500, /* 2.4: in one transaction */
 	REJUDGE_ARENA_BYTES = 256 * 1024 * 1024,
-	AGAIN_S = 1, /* after a transaction that failed */
 };
 
 /* ---- one transaction */
@@ -127,6 +126,8 @@ static int rejudge_page(struct lifecycle *lifecycle, const struct store_project_
 
 		if (r > 0)
 			return r;
+		if (r < 0)
+			upkeep_fault(lifecycle, UPKEEP_REJUDGE, list->items[i].id, r);
 		if (*first == 0)
 			*first = r;
 	}
@@ -153,12 +154,12 @@ int rejudge_all(struct lifecycle *lifecycle)
 /* ---- the thread */
 
 /* Under the lock. */
-static void wait_a_little(struct rejudge_worker *worker)
+static void wait_a_little(struct rejudge_worker *worker, int64_t wait_ms)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += AGAIN_S;
+	until.tv_sec += wait_ms / 1000;
 	if (!worker->is_ending)
 		(void)pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
 }
@@ -167,6 +168,8 @@ static void *rejudge_main(void *arg)
 {
 	struct lifecycle *lifecycle = arg;
 	struct rejudge_worker *worker = &lifecycle->rejudge;
+
+	unsigned failures = 0;
 
 	pthread_mutex_lock(&worker->lock);
 	while (!worker->is_ending) {
@@ -178,11 +181,14 @@ static void *rejudge_main(void *arg)
 		}
 		worker->is_wanted = false;
 		pthread_mutex_unlock(&worker->lock);
-		r = upkeep_note(lifecycle, UPKEEP_REJUDGE, rejudge_all(lifecycle));
+		upkeep_begin(lifecycle, UPKEEP_REJUDGE);
+		r = rejudge_all(lifecycle);
+		r = upkeep_end(lifecycle, UPKEEP_REJUDGE, r);
+		failures = r != 0 ? failures + 1 : 0;
 		pthread_mutex_lock(&worker->lock);
 		if (r != 0) {
 			worker->is_wanted = true;
-			wait_a_little(worker);
+			wait_a_little(worker, upkeep_again_ms(r, failures));
 		}
 	}
 	pthread_mutex_unlock(&worker->lock);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/met.h"
 #include "policy/cleanup.h"
 
 int world_read_set(struct world *world, struct str json, struct precedence_set *ret)
@@ -102,7 +102,10 @@ int world_open(struct store_tx *tx, struct lifecycle_call *call, struct str proj
 		.catalog = lifecycle_catalog(call->lifecycle),
 		.project = {.id = project},
 	};
-	return world_reread(ret);
+	/* Only an operation has tries; what looks, and what writes time down, comes with a call that isn't run. */
+	int r = call->run != NULL ? met_enter(tx, call, project) : 0;
+
+	return r != 0 ? r : world_reread(ret);
 }
 
 int world_read_grants(struct world *world)

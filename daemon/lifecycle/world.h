@@ -45,7 +45,9 @@ struct world {
 	struct world *next; /* of a list that a handoff of several projects keeps */
 };
 
-/* 0, LIFECYCLE_NOT_FOUND, or -errno. Zero the struct or open it; then close it (CLEANUP(world_close)). */
+/* 0, LIFECYCLE_NOT_FOUND, CALL_DUE_FIRST (for an operation, met.h), or -errno. Zero the struct or open it; then close it
+ * (CLEANUP(world_close)).
+ */
 int world_open(struct store_tx *tx, struct lifecycle_call *call, struct str project, struct world *ret) MUST_USE;
 /* Reads again what a change of this transaction may have changed. */
 int world_reread(struct world *world) MUST_USE;

@@ -53,18 +53,41 @@ int due_set_pending(struct store_tx *tx, const struct store_due *row)
 
 #define PENDING "SELECT kind, project_id, subject, due_at FROM due_pending"
 
-int store_due_next(struct store_tx *tx, struct store_due *ret)
+int store_due_next(struct store_tx *tx, int64_t after, struct store_due *ret)
 {
-	CLEANUP(sql_end) struct sql query = sql_begin(tx, PENDING " ORDER BY due_at LIMIT 1");
+	CLEANUP(sql_end) struct sql query = sql_begin(tx, PENDING " WHERE due_at > ? ORDER BY due_at LIMIT 1");
 
+	sql_bind_int(&query, after);
 	return sql_one(&query, read_due, ret);
+}
+
+static int read_all(struct sql *query, struct store_due_list *ret)
+{
+	struct sql_rows rows;
+	int r = sql_all(query, read_due, sizeof(*ret->items), &rows);
+
+	if (r == 0)
+		*ret = (struct store_due_list){rows.items, rows.count};
+	return r;
+}
+
+int store_due_list_projects(
+	struct store_tx *tx, struct str after, int64_t until, size_t limit, struct store_due_list *ret)
+{
+	CLEANUP(sql_end)
+	struct sql query = sql_begin(tx,
+		"SELECT kind, project_id, subject, min(due_at) FROM due_pending WHERE due_at <= ? AND project_id > ? "
+		"GROUP BY project_id ORDER BY project_id LIMIT ?");
+
+	sql_bind_int(&query, until);
+	sql_bind_str(&query, after.bytes != NULL ? after : STR(""));
+	sql_bind_int(&query, sql_limit(limit));
+	return read_all(&query, ret);
 }
 
 int store_due_list(struct store_tx *tx, struct str project, int64_t until, size_t limit, struct store_due_list *ret)
 {
 	struct sql_select select;
-	struct sql_rows rows;
-	int r;
 
 	sql_select_init(&select, PENDING);
 	sql_select_where(&select, "project_id = ?", project);
@@ -73,10 +96,7 @@ int store_due_list(struct store_tx *tx, struct str project, int64_t until, size_
 	CLEANUP(sql_end) struct sql query = sql_select_begin(tx, &select);
 	sql_bind_int(&query, until);
 	sql_bind_int(&query, sql_limit(limit));
-	r = sql_all(&query, read_due, sizeof(*ret->items), &rows);
-	if (r == 0)
-		*ret = (struct store_due_list){rows.items, rows.count};
-	return r;
+	return read_all(&query, ret);
 }
 
 enum { PAYLOAD_CEILING = 4096 };

@@ -83,8 +83,11 @@ struct store_due_list {
 	size_t count;
 };
 
-/* The earliest pending end of all projects: what the timer is set to. STORE_ABSENT: none. */
-int store_due_next(struct store_tx *tx, struct store_due *ret) MUST_USE;
+/* The earliest pending end after `after`, of all projects: what the timer is set to. STORE_ABSENT: none. */
+int store_due_next(struct store_tx *tx, int64_t after, struct store_due *ret) MUST_USE;
+/* The projects with a pending end that has due_at <= until, by id, each once with its earliest; those after project `after` (absent: from the first). */
+int store_due_list_projects(
+	struct store_tx *tx, struct str after, int64_t until, size_t limit, struct store_due_list *ret) MUST_USE;
 /* Pending ends with due_at <= until, of one project (absent: of all), earliest first. Leases aren't among them: they run on the
  * monotonic clock.
  */

@@ -14,7 +14,7 @@ NOBODY = "without a token"
 TABLE = (
     ("GET", "/", None, (NOBODY,) + ANY), ("GET", "/web/console.css", None, (NOBODY,) + ANY), ("GET", "/web/vendor/htm.js", None, (NOBODY,) + ANY),
     ("GET", "/v1/version", None, (NOBODY,) + ANY), ("GET", "/healthz", None, (NOBODY,) + ANY), ("GET", "/readyz", None, (NOBODY,) + ANY),
-    ("GET", "/v1/session", None, ANY), ("GET", "/v1/catalog", None, ANY),
+    ("GET", "/v1/session", None, ANY), ("GET", "/v1/health", None, ANY), ("GET", "/v1/catalog", None, ANY),
     ("GET", "/v1/capabilities/filesystem.read", None, ANY), ("POST", "/v1/evaluate", 7, ("planner",)),
     ("GET", "/v1/projects", None, ANY), ("GET", "/v1/projects/{project}", None, ANY), ("PUT", "/v1/projects/{project}", 7, ("operator",)),
     ("GET", "/v1/projects/{project}/health", None, ANY), ("PUT", "/v1/projects/{project}/health/github", 7, ("operator",)),

@@ -111,19 +111,19 @@ struct told {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned failed, again;
-	int result; /* of the first that failed */
+	struct lifecycle_upkeep first; /* that failed */
 };
 
-static void note_told(void *arg, const char *what, int result)
+static void note_told(void *arg, const struct lifecycle_upkeep *upkeep)
 {
 	struct told *told = arg;
 
-	assert_non_null(what);
+	assert_non_null(upkeep->what);
 	(void)pthread_mutex_lock(&told->lock);
-	if (result != 0 && told->failed == 0)
-		told->result = result;
-	told->failed += result != 0;
-	told->again += result == 0;
+	if (upkeep->result != 0 && told->failed == 0)
+		told->first = *upkeep;
+	told->failed += upkeep->result != 0;
+	told->again += upkeep->result == 0;
 	(void)pthread_cond_broadcast(&told->changed);
 	(void)pthread_mutex_unlock(&told->lock);
 }
@@ -263,7 +263,8 @@ static void a_start_with_another_catalog_waits_for_no_project(void **state)
 	fixture->config.tell_arg = &told;
 	lifecycle_fixture_reopen(fixture);
 	wait_for_failure(&told);
-	assert_int_equal(told.result, -EUCLEAN);
+	assert_int_equal(told.first.result, -EUCLEAN);
+	assert_string_equal(told.first.project, "broken");
 	assert_false(lifecycle_fixture_view(fixture, package).is_rejudging);
 	lifecycle_free(fixture->lifecycle);
 	fixture->lifecycle = NULL;

@@ -115,13 +115,13 @@ static int use_health(struct store_tx *tx, void *arg)
 	row.checked_at = 1000;
 	row.valid_seconds = 60;
 	STORE_EXPECT(store_health_put(tx, &row) == 0);
-	STORE_EXPECT(store_due_next(tx, &due) == 0 && due.due_at == 61000 && due.kind == STORE_DUE_HEALTH);
+	STORE_EXPECT(store_due_next(tx, 0, &due) == 0 && due.due_at == 61000 && due.kind == STORE_DUE_HEALTH);
 	row.checked_at = 999;
 	STORE_EXPECT(store_health_put(tx, &row) == STORE_STALE);
 	due.at = 61001;
 	STORE_EXPECT(store_due_append(tx, &due) == 0);
 	STORE_EXPECT(store_due_append(tx, &due) == STORE_CONFLICT);
-	STORE_EXPECT(store_due_next(tx, &due) == STORE_ABSENT);
+	STORE_EXPECT(store_due_next(tx, 0, &due) == STORE_ABSENT);
 	STORE_EXPECT(store_health_find(tx, STR("p"), STR("github"), &found) == 0 && found.expired &&
 		found.checked_at == 1000);
 	row.checked_at = 70000;
@@ -130,7 +130,7 @@ static int use_health(struct store_tx *tx, void *arg)
 	row.source = STORE_HEALTH_PROBED; /* asked by ourselves: no end, and no order but ours */
 	row.checked_at = 5;
 	STORE_EXPECT(store_health_put(tx, &row) == 0);
-	STORE_EXPECT(store_due_next(tx, &due) == STORE_ABSENT);
+	STORE_EXPECT(store_due_next(tx, 0, &due) == STORE_ABSENT);
 	row.source = STORE_HEALTH_REPORTED;
 	row.valid_seconds = INT64_MAX;
 	STORE_EXPECT(store_health_put(tx, &row) == -EINVAL);

@@ -119,16 +119,23 @@ static int use_due(struct store_tx *tx, void *arg)
 	late.expires_at = 2000;
 	early.expires_at = 1000;
 	STORE_EXPECT(store_grant_append(tx, &late, 0) == 0 && store_grant_append(tx, &early, 0) == 0);
-	STORE_EXPECT(store_due_next(tx, &due) == 0 && str_is(due.subject, "grt_2") && due.due_at == 1000);
+	STORE_EXPECT(store_due_next(tx, 0, &due) == 0 && str_is(due.subject, "grt_2") && due.due_at == 1000);
 	STORE_EXPECT(store_due_list(tx, STR("p"), 1999, 9, &list) == 0 && list.count == 1);
 	STORE_EXPECT(store_due_list(tx, (struct str){0}, 2000, 9, &list) == 0 && list.count == 2);
 	STORE_EXPECT(store_due_list(tx, STR("other"), 2000, 9, &list) == 0 && list.count == 0);
+	STORE_EXPECT(store_due_next(tx, 1000, &due) == 0 && due.due_at == 2000);
+	STORE_EXPECT(store_due_next(tx, 2000, &due) == STORE_ABSENT);
+	STORE_EXPECT(store_due_list_projects(tx, (struct str){0}, 999, 9, &list) == 0 && list.count == 0);
+	STORE_EXPECT(store_due_list_projects(tx, STR("p"), 2000, 9, &list) == 0 && list.count == 0);
+	STORE_EXPECT(store_due_list_projects(tx, (struct str){0}, 2000, 9, &list) == 0 && list.count == 1);
+	STORE_EXPECT(str_is(list.items[0].project, "p") && list.items[0].due_at == 1000);
+	due = list.items[0];
 	STORE_EXPECT(store_grant_find(tx, STR("grt_2"), &found) == 0 && !found.expired);
 	due.at = 1003;
 	STORE_EXPECT(store_due_append(tx, &due) == 0);
 	STORE_EXPECT(store_grant_find(tx, STR("grt_2"), &found) == 0 && found.expired);
 	STORE_EXPECT(store_grant_find(tx, STR("grt_1"), &found) == 0 && !found.expired);
-	STORE_EXPECT(store_due_next(tx, &due) == 0 && str_is(due.subject, "grt_1"));
+	STORE_EXPECT(store_due_next(tx, 0, &due) == 0 && str_is(due.subject, "grt_1"));
 	return 0;
 }
 

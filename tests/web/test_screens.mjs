@@ -28,6 +28,20 @@ test("a package says why it is held, what it asks for and how its decision came 
   await page.close();
 });
 
+test("what the daemon can't keep up is told above every screen, in its words", async (stage) => {
+  const page = await stage.page("ana", "#/trends");
+  await heading(page);
+  equal(await page.locator(".strip").count(), 0, "lines while all is well");
+  await page.route("**/v1/health", (route) => route.fulfill({json: {status: "failing", upkeep: [
+    {name: "due", failing: true, code: "internal", detail: "Writing down what time did fails in project p1", since: "2026-11-30T09:00:00Z", projects: 1, project: "p1"},
+    {name: "leases", failing: false, code: null, detail: "Ending the runs works", since: null, projects: 0, project: null}]}}));
+  await page.reload();
+  await page.locator(".strip", {hasText: "Writing down what time did fails in project p1."}).waitFor();
+  equal(await page.locator(".strip").count(), 1, "lines");
+  await stage.shot(page, "upkeep");
+  await page.close();
+});
+
 test("Why leads to the rule that decided, and the decision is replayed and judged again", async (stage) => {
   const page = await stage.page("ana", await packageHash(stage, "find-dead-configuration"));
   await page.getByRole("link", {name: "Why filesystem.project.read"}).click();

@@ -18,7 +18,16 @@ export function Strip() {
   const {state, since} = useValue(liveness);
   if (state === "offline") return html`<div class="strip off" role="alert">Offline since ${clockText(since)}. What is shown is from before; nothing can be decided, drafts are kept.</div>`;
   if (state === "stale") return html`<div class="strip">Not live since ${clockText(since)}. Reading again every 10 seconds.</div>`;
-  return null;
+  return html`<${Upkeep} />`;
+}
+
+const UPKEEP_MS = 30000; // no event tells of it
+
+/** What the daemon does unasked and can't, in its words. */
+function Upkeep() {
+  const {data, reload} = useResource("/v1/health", {live: false});
+  useEffect(() => { const timer = setInterval(reload, UPKEEP_MS); return () => clearInterval(timer); }, []);
+  return data?.upkeep.filter((one) => one.failing).map((one) => html`<div key=${one.name} class="strip off" role="alert">${one.detail}.</div>`);
 }
 
 // ---- Find by label or id.
