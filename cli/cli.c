@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/credential.h"
@@ -144,10 +145,19 @@ static const char *url_of(const struct cli *cli)
 	return url == NULL || *url == '\0' ? default_url : url;
 }
 
+static const char *cacert_of(const struct cli *cli)
+{
+	const char *path = args_text(&cli->args, "cacert");
+
+	if (path == NULL)
+		path = getenv("ADMITD_CACERT");
+	return path == NULL || *path == '\0' ? NULL : path;
+}
+
 int cli_open_client(struct cli *cli, struct client **ret_client)
 {
 	CLEANUP(credential_drop) char *token = NULL;
-	struct client_options options = {.url = url_of(cli), .says_why = true};
+	struct client_options options = {.url = url_of(cli), .cacert = cacert_of(cli), .says_why = true};
 	long timeout_s = SECONDS_DEFAULT;
 	int result = cli_number(cli, "timeout", 1, SECONDS_LIMIT, &timeout_s);
 
@@ -159,10 +169,31 @@ int cli_open_client(struct cli *cli, struct client **ret_client)
 	options.timeout_ms = (timeout_s + cli->extra_timeout_s) * 1000;
 	result = client_open(&options, ret_client);
 	if (result == CLIENT_BAD_URL) {
-		cli_say("%s: not a URL like %s, without user, query or fragment", options.url, default_url);
+		cli_say("%s: not a URL like %s or https://admit.example, without user, query or fragment, nor "
+			"unix:/PATH of a socket",
+			options.url, default_url);
 		return CLI_USAGE;
 	}
 	return result == 0 ? 0 : cli_say_error("the HTTP client", result);
+}
+
+/* NULL: something may have been sent. */
+static const char *unsent_advice(int result)
+{
+	switch (result) {
+	case CLIENT_UNREACHABLE:
+		return "is admitd running there? (--url, ADMITD_URL)";
+	case CLIENT_UNTRUSTED:
+		return "its certificate isn't trusted: the URL's host must stand in it, and --cacert FILE or "
+		       "ADMITD_CACERT "
+		       "names the certificate that issued it";
+	case CLIENT_NO_TLS:
+		return "if plain HTTP is spoken there, the URL begins with http://";
+	case CLIENT_BAD_CACERT:
+		return "--cacert and ADMITD_CACERT take a file of certificates in PEM";
+	default:
+		return NULL;
+	}
 }
 
 /* What a person does about a call that brought no answer. */
@@ -172,13 +203,15 @@ static int say_no_answer(
 	if (result < 0)
 		return cli_say_error(request->path, result);
 	cli_say("%s: %s", url_of(cli), client_error(client));
-	if (result == CLIENT_UNREACHABLE)
-		cli_say("nothing was sent; is admitd running there? (--url, ADMITD_URL)");
+	if (result == CLIENT_NO_ANSWER && strncasecmp(url_of(cli), "http://", 7) == 0)
+		cli_say("if TLS is spoken there, the URL begins with https://");
+	if (unsent_advice(result) != NULL)
+		cli_say("nothing was sent; %s", unsent_advice(result));
 	else if (request->idempotency_key != NULL)
 		cli_say("no answer came, so it may or may not have happened; the same command with "
 			"--idempotency-key %s tells, and does it at most once",
 			request->idempotency_key);
-	return result == CLIENT_BAD_URL ? CLI_USAGE : CLI_UNREACHABLE;
+	return result == CLIENT_BAD_URL || result == CLIENT_BAD_CACERT ? CLI_USAGE : CLI_UNREACHABLE;
 }
 
 static int key_of(const struct cli *cli, const char *method, char fresh[static CLIENT_KEY_SIZE], const char **ret_key)

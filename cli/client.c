@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "policy/buf.h"
@@ -23,6 +24,8 @@ enum {
 struct client {
 	CURL *curl;
 	char *url;
+	char *socket;        /* of this machine; NULL: a network's */
+	char *cacert;        /* NULL: the system's */
 	char *authorization; /* "Authorization: Bearer …", or NULL */
 	long timeout_ms;
 	bool says_why;
@@ -65,6 +68,28 @@ static int url_copy(const char *url, char **ret_url)
 	return *ret_url == NULL ? -ENOMEM : 0;
 }
 
+/* What stands behind unix: or, as others write it, unix://; NULL: it is no such URL. */
+static const char *socket_path(const char *url)
+{
+	if (strncasecmp(url, "unix:", 5) != 0)
+		return NULL;
+	return strncmp(url + 5, "//", 2) == 0 ? url + 7 : url + 5;
+}
+
+/* At a socket the daemon takes any host. */
+static int address_copy(struct client *client, const char *url)
+{
+	const char *path = socket_path(url);
+
+	if (path == NULL)
+		return url_copy(url, &client->url);
+	if (*path != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return CLIENT_BAD_URL;
+	client->socket = strdup(path);
+	client->url = strdup("http://localhost");
+	return client->socket == NULL || client->url == NULL ? -ENOMEM : 0;
+}
+
 static void client_drop(struct client **client)
 {
 	client_close(*client);
@@ -81,6 +106,13 @@ static void set_options(struct client *client)
 	curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (client->socket != NULL)
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
+	if (client->cacert != NULL) {
+		curl_easy_setopt(curl, CURLOPT_CAINFO, client->cacert);
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	}
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, client->timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "admitctl");
@@ -93,7 +125,7 @@ int client_open(const struct client_options *options, struct client **ret_client
 
 	if (client == NULL)
 		return -ENOMEM;
-	error = url_copy(options->url, &client->url);
+	error = address_copy(client, options->url);
 	if (error != 0)
 		return error;
 	if (options->token != NULL &&
@@ -101,6 +133,8 @@ int client_open(const struct client_options *options, struct client **ret_client
 		client->authorization = NULL;
 		return -ENOMEM;
 	}
+	if (options->cacert != NULL && (client->cacert = strdup(options->cacert)) == NULL)
+		return -ENOMEM;
 	client->timeout_ms = options->timeout_ms;
 	client->says_why = options->says_why;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
@@ -121,6 +155,8 @@ void client_close(struct client *client)
 	if (client->authorization != NULL)
 		explicit_bzero(client->authorization, strlen(client->authorization));
 	free(client->authorization);
+	free(client->cacert);
+	free(client->socket);
 	free(client->url);
 	free(client);
 }
@@ -255,12 +291,20 @@ static bool was_sent(struct client *client)
 		pretransfer_us > 0;
 }
 
-/* curl's own words may hold a URL, which holds no secret: users are refused in it. */
+/* curl's own words may hold a URL, which holds no secret: users are refused in it. Of a socket it says the wrong thing or nothing. */
+static const char *why(struct client *client, CURLcode code)
+{
+	long error = 0;
+
+	if (client->socket != NULL && code == CURLE_COULDNT_CONNECT &&
+		curl_easy_getinfo(client->curl, CURLINFO_OS_ERRNO, &error) == CURLE_OK && error != 0)
+		return strerror((int)error);
+	return client->curl_error[0] != '\0' ? client->curl_error : curl_easy_strerror(code);
+}
+
 static int result_of(struct client *client, CURLcode code)
 {
-	const char *why = client->curl_error[0] != '\0' ? client->curl_error : curl_easy_strerror(code);
-
-	snprintf(client->error, sizeof(client->error), "%s", why);
+	snprintf(client->error, sizeof(client->error), "%s", why(client, code));
 	switch ((int)code) {
 	case CURLE_OK:
 		return 0;
@@ -268,9 +312,13 @@ static int result_of(struct client *client, CURLcode code)
 		return -ENOMEM;
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_COULDNT_RESOLVE_HOST:
-	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_PEER_FAILED_VERIFICATION:
 		return CLIENT_UNREACHABLE;
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return CLIENT_UNTRUSTED;
+	case CURLE_SSL_CONNECT_ERROR:
+		return CLIENT_NO_TLS;
+	case CURLE_SSL_CACERT_BADFILE:
+		return CLIENT_BAD_CACERT;
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return CLIENT_BAD_URL;

@@ -1,7 +1,7 @@
 /* client.h - the daemon's HTTP API as this program sees it (chapters 4.1 and 4.4).
  *
  * The only file of the room with libcurl. One connection, kept open between calls. No redirects, no proxy, no .netrc,
- * http and https only, time-outs on everything, answers of at most 64 MiB. The token goes into one header and nowhere
+ * http, https (TLS 1.2 on, the certificate always checked) and the daemon's own socket only, time-outs on everything, answers of at most 64 MiB. The token goes into one header and nowhere
  * else: never into an argument, a message or a log. One thread at a time.
  *
  * Calls repeat themselves as 4.4 says: the same request with the same Idempotency-Key, where the daemon asks for it with
@@ -20,7 +20,10 @@
 struct client;
 
 struct client_options {
-	const char *url;   /* http://host:port, without a path */
+	const char *
+		url; /* http://host:port or https://host:port, without a path, or unix:PATH of a socket, an absolute one */
+	const char
+		*cacert;   /* the file of certificates that are trusted, in place of the system's; NULL: the system's */
 	const char *token; /* NULL: none is sent. Copied and wiped by the client */
 	long timeout_ms;   /* for one attempt; connecting has 5 s of its own */
 	bool says_why;     /* tells on standard error that a request is repeated */
@@ -61,7 +64,10 @@ struct client_reply {
 };
 
 enum client_result {
-	CLIENT_UNREACHABLE = 1, /* nothing was sent */
+	CLIENT_UNREACHABLE = 1, /* nothing was sent, as in the next three */
+	CLIENT_UNTRUSTED,       /* its certificate */
+	CLIENT_NO_TLS,          /* it isn't spoken there, or not one that we speak */
+	CLIENT_BAD_CACERT,      /* the file */
 	CLIENT_NO_ANSWER,       /* it was sent, and what became of it is unknown */
 	CLIENT_TOO_SLOW,        /* the same, after the whole time that one attempt may take: not repeated */
 	CLIENT_BAD_URL,

@@ -100,11 +100,10 @@ const struct cli_command cmd_doctor = {
 	.synopsis = "[--state DIR | --config FILE]",
 	.summary = "Look for what is wrong, and say the way out",
 	.text = "Asks the daemon how it is: its catalog, certificate, checkpoints, prober and sandbox. With --state or "
-		"--config it "
-		"looks at the state\n"
-		"folder on this machine instead, whether a daemon runs or not: who may read it, schema, end of the "
-		"log, age and export of\n"
-		"the last checkpoint, room on the disk.",
+		"--config it looks\n"
+		"at the state folder on this machine instead, whether a daemon runs or not: who may read it, schema, "
+		"end of the log,\n"
+		"age and export of the last checkpoint, room on the disk.",
 	.examples = "admitctl doctor\n"
 		    "admitctl doctor --config /etc/admitd.conf",
 	.options = options,

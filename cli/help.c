@@ -10,8 +10,11 @@ const struct args_option cli_options[] = {
 };
 
 const struct args_option cli_daemon_options[] = {
-	{"url", 0, ARGS_TEXT, "URL", "where admitd listens; else ADMITD_URL, else http://127.0.0.1:7333"},
-	{"token-file", 0, ARGS_TEXT, "FILE", "the token; else that of --state, else ADMITD_TOKEN"},
+	{"url", 0, ARGS_TEXT, "URL",
+		"where admitd listens, unix:/PATH for its socket; else ADMITD_URL, else http://127.0.0.1:7333"},
+	{"cacert", 0, ARGS_TEXT, "FILE",
+		"certificates to trust with https, in place of the system's; else ADMITD_CACERT"},
+	{"token-file", 0, ARGS_TEXT, "FILE", "the token; else that of --state, else ADMITD_TOKEN, else none"},
 	{"state", 0, ARGS_TEXT, "DIR", "admitd's state folder, for the admin token of its first start"},
 	{"timeout", 0, ARGS_TEXT, "SECONDS", "how long one attempt may take (30)"},
 	{"idempotency-key", 0, ARGS_TEXT, "KEY", "repeat a request of which the answer was lost, at most once done"},
@@ -112,7 +115,9 @@ void cli_help(struct buf *out)
 		"admitctl task submit plan.json --id tracker-42\n"
 		"admitctl preview tracker-42\n"
 		"admitctl approve tracker-42 --reason 'sprint 12'\n"
-		"admitctl handoff --task tracker-42 --worker runner-3");
+		"admitctl handoff --task tracker-42 --worker runner-3\n"
+		"admitctl --url unix:/run/admitd/admitd.sock recovery\n"
+		"admitctl --url https://admit.example --cacert /etc/admitd/tls.crt status");
 	buf_puts(out,
 		"\n"
 		"Exit status: 0 done, 1 refused or blocked, 2 usage, 3 unreachable or to be tried again later.\n");

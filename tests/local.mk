@@ -37,7 +37,7 @@ black_box_tests += %D%/http/test_tls.py %D%/http/test_local.py %D%/http/test_act
 black_box_tests += %D%/http/test_refusals.py %D%/fault/test_damaged.py
 TESTS += $(black_box_tests)
 EXTRA_DIST += \
-  $(black_box_tests) %D%/http/daemon.py %D%/http/certificates.py %D%/http/local_socket.py %D%/http/catalogs.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
+  $(black_box_tests) %D%/http/daemon.py %D%/http/certificates.py %D%/http/secure.py %D%/http/local_socket.py %D%/http/catalogs.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
   examples/README.md examples/tracker.json examples/cannot-be-approved.json examples/legacy.json
 # ---- end of the daemon from outside
 
@@ -97,8 +97,8 @@ test_cli_remedy_SOURCES = %D%/unit/test_cli_remedy.c
 test_cli_remedy_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 test_cli_remedy_LDADD = libcli.la libpolicy.la $(CMOCKA_LIBS) $(JANSSON_LIBS)
 endif
-TESTS += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_way.py
-EXTRA_DIST += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_way.py %D%/http/daemon.py
+TESTS += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_reaching.py %D%/cli/test_way.py
+EXTRA_DIST += %D%/cli/test_cli.py %D%/cli/test_client.py %D%/cli/test_reaching.py %D%/cli/test_way.py %D%/http/daemon.py
 # ---- end of cli and words
 
 # ---- tests/vectors, tests/model: what is decided, written down, and a second evaluator

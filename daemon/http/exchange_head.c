@@ -134,6 +134,14 @@ static enum exchange_step find_route(struct exchange *exchange)
 
 /* ---- who asks */
 
+/* Who came by the socket without a token is told that his uid won't do. */
+static const char *why_unknown(struct exchange *exchange, bool was_given)
+{
+	if (was_given || !exchange->conn->is_local)
+		return NULL;
+	return arena_printf(&exchange->request.arena, "[peers] doesn't name uid %u", exchange->conn->uid).bytes;
+}
+
 static void refuse_token(struct exchange *exchange, bool was_given)
 {
 	struct http_server *server = exchange->server;
@@ -146,7 +154,8 @@ static void refuse_token(struct exchange *exchange, bool was_given)
 		http_reply_problem_end(&out);
 		http_reply_retry_after(&exchange->reply, (unsigned)(wait_ms / 1000 + 1));
 	} else {
-		http_reply_problem(&exchange->reply, &exchange->request, HTTP_PROBLEM_UNAUTHENTICATED, NULL);
+		http_reply_problem(&exchange->reply, &exchange->request, HTTP_PROBLEM_UNAUTHENTICATED,
+			why_unknown(exchange, was_given));
 		http_reply_header(&exchange->reply, "WWW-Authenticate", "Bearer realm=\"admitd\"");
 	}
 	exchange->is_refused = true;

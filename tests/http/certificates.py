@@ -15,7 +15,7 @@ policy = names
 [names]
 commonName = supplied
 """
-NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+HOSTS = "DNS:localhost,IP:127.0.0.1"
 
 
 def openssl(*arguments, data=None):
@@ -38,7 +38,7 @@ class Authority:
             file.write(new_key())
         openssl("req", "-x509", "-new", "-key", self.key, "-subj", "/CN=" + name, "-days", "30", "-out", self.file)
 
-    def issue(self, name, days=30, kind="EC", begin=None, end=None):
+    def issue(self, name, days=30, kind="EC", begin=None, end=None, hosts=HOSTS):
         """A certificate and its key, in PEM: for so many days from now, or from `begin` to `end`, as YYMMDDHHMMSSZ."""
         key = new_key(kind)
         path = os.path.join(self.folder, "new.key")
@@ -46,7 +46,7 @@ class Authority:
         with open(path, "wb") as file:
             file.write(key)
         with open(names, "w", encoding="ascii") as file:
-            file.write(NAMES + "\n")
+            file.write("subjectAltName=%s\n" % hosts)
         request = openssl("req", "-new", "-key", path, "-subj", "/CN=" + name)
         if begin is not None:
             return self.issue_between(request, begin, end), key

@@ -71,7 +71,8 @@ def reading_is_all_that_read_gives():
 @test
 def a_uid_that_the_file_does_not_name_needs_a_token():
     with Local("%d = admin\n" % OTHER_UID) as local:
-        is_problem(local.ask("GET", "/v1/session"), 401, "unauthenticated")
+        found = is_problem(local.ask("GET", "/v1/session"), 401, "unauthenticated")
+        equal(found["detail"], "[peers] doesn't name uid %d" % os.getuid())
         local.ask("GET", "/healthz").must(200)
         bearer = "Bearer " + local.daemon.planner.token
         equal(local.ask("GET", "/v1/session", Authorization=bearer).must(200)["principal"], "planner-service")
