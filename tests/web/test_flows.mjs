@@ -4,41 +4,10 @@ import {mkdirSync} from "node:fs";
 import path from "node:path";
 import {check, equal, run, test} from "./tap.mjs";
 import {open} from "./browser.mjs";
+import {LIST, READ, allow, confirm, free, live, must, projectOf, reader, row} from "./plans.mjs";
 
-const [READ, LIST] = ["filesystem.project.read", "filesystem.project.list"];
 const DEAD_MS = 400;
 const SILENT_MS = 35000;
-const row = (page, label) => page.locator("tr[data-row]", {hasText: label}).first();
-const confirm = (page) => page.locator("[data-confirm][aria-disabled=false]");
-
-function reader(label, capabilities = [READ]) {
-  const requirement = {requirementKey: `fs-${label}`, sourceRequirementIndex: 0, mcpId: "filesystem", agent: "backend", requirement: "required",
-    capabilities, fallback: {action: "block"}, assignment: {type: "agent", targetId: "backend"}};
-  return {label, agent: "backend", dependsOn: [], promptOverlays: {}, document: {mcpRequirements: [requirement], mcpAwareSubtasks: []}};
-}
-
-const free = (label) => ({label, agent: "backend", dependsOn: [], promptOverlays: {}, document: {mcpRequirements: []}});
-
-async function must(stage, who, method, href, body) {
-  const answer = await stage.api(who, method, href, body);
-  check(answer.status < 300, `${method} ${href}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
-/** A project with a folder, and a plan in it. */
-async function live(stage, project, ...packages) {
-  const root = path.join(stage.told.roots, project);
-  mkdirSync(root, {recursive: true});
-  await must(stage, "operator", "PUT", `/v1/projects/${project}`, {name: `Project ${project}`, root});
-  return packages.length && must(stage, "planner", "PUT", `/v1/tasks/${project}-plan`, {project, title: `Plan of ${project}`, packages});
-}
-
-async function allow(stage, project, capabilities) {
-  const {decisionRevision, rootRevision} = await must(stage, "ana", "GET", `/v1/projects/${project}`);
-  await must(stage, "ana", "POST", `/v1/projects/${project}/grants`, {decision: "approved", capabilities, expectedRevision: decisionRevision, rootRevision});
-}
-
-const projectOf = (stage, project) => must(stage, "ana", "GET", `/v1/projects/${project}`);
 
 test("a project's access is narrowed to what is ticked", async (stage) => {
   await live(stage, "delta");

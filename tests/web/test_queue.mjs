@@ -116,7 +116,7 @@ test("several rows are decided with one reason, each by itself", async (stage) =
   }
   await page.getByText("2 packages selected").waitFor();
   await page.getByLabel("Reason").fill("Both were looked at");
-  await page.getByRole("button", {name: "Approve once, 2"}).click();
+  await page.getByRole("button", {name: "Approve once, opens 2"}).click();
   await page.locator(".toast", {hasText: "2 packages decided"}).waitFor();
   await page.locator("tr.gone", {hasText: "profile-the-import-job"}).waitFor();
   await page.close();

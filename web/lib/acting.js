@@ -1,7 +1,7 @@
 // Doing what the API offers: at most once, as a command too, and taken back by a new decision.
 import {ask} from "./api.js";
 import {value} from "./html.js";
-import {say} from "./page.js";
+import {tell} from "./page.js";
 
 // ---- Each action as a command: what a button sends, shell-quoted, for who would rather type it.
 const quote = (text) => (/^[A-Za-z0-9_.,:/@%+=-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
@@ -34,7 +34,6 @@ export function admitctl(action, body) {
 // ---- Doing one action of the API: at most once, however often it is sent.
 
 export const dialog = value(null); // {action, others, about}: the action dialog that is open
-export const toast = value(null); // {text, undo}
 
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -57,25 +56,35 @@ const DONE = {approve_once: "Approved once", approve_always: "Allowed in the pro
   cancel_package: "Package cancelled", cancel_task: "Task cancelled", approve: "Plan approved", reject: "Plan rejected", retry: "Given three more attempts",
   check_server: "Checked", narrow: "Narrowed", remove_access: "Access removed", take_back: "Taken back", rework: "Back for another attempt", set_root: "Folder set"};
 
-function undoOf(action, answer) {
+export function undoOf(action, answer) {
   const given = answer?.actions?.find((one) => one.undoes);
   if (given) return given;
   if (action.id !== "approve_once" && action.id !== "approve_always") return null;
   return {...action, id: "revoke", body: {decision: "revoked", expectedRevision: answer.grant.revision}};
 }
 
-async function takeBack(undo) {
+export async function takeBack(undo) {
   try {
     await send(undo, undo.body, newKey());
-    toast.set({text: "Taken back. It waits again."});
+    tell("Taken back. It waits again.");
   } catch (problem) {
-    toast.set({text: problem.code === "nothing_to_revoke" ? "It has been used, that can't be undone." : `${problem.title}. Nothing was taken back.`});
+    tell(problem.code === "nothing_to_revoke" ? "It has been used, that can't be undone." : `${problem.title}. Nothing was taken back.`, {problem});
   }
 }
 
 export function done(action, answer) {
   const undo = undoOf(action, answer);
   const text = DONE[action.id] ?? "Done";
-  say(text);
-  toast.set({text: action.id === "approve" ? `${text}. Only cancelling ends it.` : `${text}.`, undo: undo && (() => takeBack(undo))});
+  tell(action.id === "approve" ? `${text}. Only cancelling ends it.` : `${text}.`, {undo: undo && (() => takeBack(undo))});
+  acted = true;
+}
+
+// ---- Where the focus goes when a dialog closes: back, or after an action to the headline of what was changed, in the queue to its row.
+
+let acted = false;
+
+export function leave(before) {
+  const to = acted ? document.querySelector("#state, tr.cur") ?? document.querySelector("h1") : before;
+  acted = false;
+  if (to?.isConnected) to.focus();
 }

@@ -15,6 +15,9 @@ export function keepToken(text) {
   sessionStorage.setItem(KEPT, text);
 }
 
+/** A token is one word of plain letters: nothing else can be sent. */
+export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
+
 export function forget() {
   sessionStorage.removeItem(KEPT);
   session.set(null);
@@ -81,7 +84,7 @@ async function problemOf(answer) {
 
 export async function ask(method, href, options) {
   const answer = await send(method, href, options);
-  return answer.status === 204 ? null : answer.json();
+  return answer.status === 204 ? null : answer.json().catch(() => { throw new Problem(0, UNREACHABLE); });
 }
 
 export const get = (href, options) => ask("GET", href, options);

@@ -28,6 +28,9 @@ export const link = (screen, id, query) => {
 
 export const go = (hash) => { location.hash = hash; };
 
+/** Back, or to the queue where a link led here from elsewhere. */
+export const back = () => (globalThis.navigation?.canGoBack ?? history.length > 1 ? history.back() : go("#/queue"));
+
 /** Changes the query without a step in the history. */
 export function setQuery(changes) {
   const {screen, id, query} = route.get();
@@ -36,31 +39,39 @@ export function setQuery(changes) {
   route.set(safeParse());
 }
 
-// ---- The one line that screen readers hear by themselves: at most one each five seconds.
+// ---- The one line that screen readers hear by themselves: at most one each five seconds, with all that was to be said since.
 
 const QUIET_MS = 5000;
 export const spoken = value("");
+const waiting = new Map();
 let saidAt = 0;
 let timer = 0;
 
-export function say(text) {
+/** `about`: what it takes the place of, if that hasn't been said yet. */
+export function say(text, about = text) {
+  waiting.set(about, text);
   clearTimeout(timer);
-  const delay = Math.max(0, saidAt + QUIET_MS - Date.now());
   timer = setTimeout(() => {
-    saidAt = Date.now();
-    spoken.set(text);
-  }, delay);
+    const all = [...waiting.values()].join(". ");
+    waiting.clear();
+    saidAt = performance.now();
+    spoken.set(all === spoken.get() ? `${all}\u00a0` : all);
+  }, saidAt && Math.max(0, saidAt + QUIET_MS - performance.now()));
 }
 
-// ---- Copying, said aloud.
+// ---- What was just done: shown for a while and read aloud. What went wrong stays until it is closed.
 
+export const toast = value(null); // {text, undo, problem}
+
+export function tell(text, more) {
+  toast.set({text, ...more});
+  if (!more?.problem) say(text);
+}
+
+/** Says it, and shows it unless that would take away an undo. */
 export async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(`${what} copied`);
-  } catch {
-    say(`${what} couldn't be copied`);
-  }
+  const show = toast.get()?.undo ? say : tell;
+  await Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => show(`${what} copied`), () => show(`${what} couldn't be copied`));
 }
 
 // ---- Light, dark, or as the machine has it.
@@ -85,8 +96,12 @@ const SCREENS = {q: "#/queue", p: "#/projects", d: "#/decisions", l: "#/log", t:
 const layers = [];
 let going = false;
 
-export const keysAreOn = () => localStorage.getItem(OFF) !== "off";
-export const setKeys = (on) => localStorage.setItem(OFF, on ? "on" : "off");
+export const keysAreOn = value(localStorage.getItem(OFF) !== "off");
+
+export function setKeys(on) {
+  localStorage.setItem(OFF, on ? "on" : "off");
+  keysAreOn.set(on);
+}
 
 const isField = (target) => target.closest?.("input, textarea, select, [contenteditable], dialog, .menu");
 const isButton = (target) => target.closest?.("a, button, summary");
@@ -99,7 +114,7 @@ function screenKey(key) {
 }
 
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !keysAreOn()) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !keysAreOn.get() || document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && isButton(event.target)) return;
   if (screenKey(event.key)) return;
   for (const layer of [...layers].reverse()) {

@@ -6,6 +6,15 @@ import {value} from "./html.js";
 export const QUEUE = "/v1/recovery?limit=500";
 export const cursor = value(null); // the id of a row; Back returns to it
 
+/** The cursor when no press is under way: what leaves with it would else slip from under the press. */
+export const settled = value(null);
+let pressed = false;
+cursor.follow((id) => pressed || settled.set(id));
+addEventListener("pointerdown", () => { pressed = true; }, true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(() => { pressed = false; settled.set(cursor.get()); }), true);
+
+export const order = {ids: []}; // packages as the queue showed them last: what is next of one that has left it
+
 export const KINDS = [["", "All"], ["plans", "Plans"], ["access", "Access"], ["setup", "Set-up"], ["changes", "Plan changes"], ["other", "Other"]];
 const OF_STATE = {needs_project_context: "access", mcp_needs_setup: "setup", plan_needs_changes: "changes"};
 
@@ -14,27 +23,28 @@ export function kindOf(item) {
   return OF_STATE[item.operatorState?.key] ?? "other";
 }
 
-/** What is shown of `items`, given what was shown before: {rows, fresh}. A row is an item, with `gone` if it isn't held any more. */
-export function arrange(before, items, cursorId) {
+/** What is shown of `items`, given what was shown before: {rows, fresh}. A row is an item, with `gone` if it isn't held any more: until the cursor has moved. */
+export function arrange(before, items, cursorId, moved) {
   const now = new Map(items.map((item) => [item.id, item]));
   const known = new Set(before.map((row) => row.id));
   const rows = [];
   for (const row of before) {
     if (now.has(row.id)) rows.push(now.get(row.id));
-    else if (!row.gone || row.id === cursorId || row.keep) rows.push({...row, gone: true, keep: !row.gone});
+    else if (!moved || !row.gone || row.id === cursorId) rows.push({...row, gone: true});
   }
   return {rows, fresh: items.filter((item) => !known.has(item.id))};
 }
 
 const ONE_BY_ONE = "one";
 
-/** [{key, title, cause, rows}]: plans, then causes that hold several, then the rest. */
-export function grouped(rows) {
+/** [{key, cause, rows}]: plans, then causes that hold several, then the rest. `places`: the group of each row that has been shown; it stays. */
+export function grouped(rows, places) {
   const groups = new Map([["plans", []]]);
   const count = new Map();
   for (const row of rows) if (row.cause) count.set(row.cause.key, (count.get(row.cause.key) ?? 0) + 1);
-  const keyOf = (row) => (kindOf(row) === "plans" ? "plans" : row.cause && count.get(row.cause.key) > 1 ? row.cause.key : ONE_BY_ONE);
+  const keyOf = (row) => places.get(row.id) ?? (kindOf(row) === "plans" ? "plans" : row.cause && count.get(row.cause.key) > 1 ? row.cause.key : ONE_BY_ONE);
   for (const row of rows) {
+    places.set(row.id, keyOf(row));
     const key = keyOf(row);
     if (key !== ONE_BY_ONE && !groups.has(key)) groups.set(key, []);
     if (key !== ONE_BY_ONE) groups.get(key).push(row);
@@ -43,28 +53,30 @@ export function grouped(rows) {
   return [...groups].filter(([, list]) => list.length).map(([key, list]) => ({key, rows: list, cause: list.find((row) => row.cause?.key === key)?.cause}));
 }
 
-// ---- Long lists: only the rows that can be seen are there, with room above and below for the others, and the cursor's is always among them.
+// ---- Long lists: only the rows that can be seen are there, with room above and below for the others.
 
 const MARGIN = 20;
+const ROW_PX = 36;
 
-function seen(box, rowPx) {
-  const top = box.getBoundingClientRect().top;
-  const from = Math.max(0, Math.floor(-top / rowPx) - MARGIN);
-  return [from, from + Math.ceil(innerHeight / rowPx) + 2 * MARGIN];
+/** {from, to, px}: the rows to draw and how high one is, as they are drawn now. */
+function seen(box) {
+  const rows = [...box.querySelectorAll("tr[data-row]")];
+  const px = rows.reduce((sum, row) => sum + row.offsetHeight, 0) / rows.length || ROW_PX;
+  const from = Math.max(0, Math.floor(-box.getBoundingClientRect().top / px) - MARGIN);
+  return {from, to: from + Math.ceil(innerHeight / px) + 2 * MARGIN, px};
 }
 
-/** [from, to) of the rows to draw: all, unless `windowed`. `kept`: a row that must be among them, or -1. */
-export function useWindow(box, total, rowPx, windowed, kept) {
-  const [range, setRange] = useState([0, 3 * MARGIN]);
+/** {from, to, px} of the rows to draw: all, unless `windowed`. */
+export function useWindow(box, total, windowed) {
+  const [range, setRange] = useState({from: 0, to: 3 * MARGIN, px: ROW_PX});
   useEffect(() => {
     if (!windowed) return undefined;
-    const onScroll = () => setRange((before) => { const now = seen(box.current, rowPx); return Math.abs(now[0] - before[0]) < MARGIN / 2 && before[1] > 3 * MARGIN ? before : now; });
-    onScroll();
-    addEventListener("scroll", onScroll, {passive: true});
-    return () => removeEventListener("scroll", onScroll);
-  }, [windowed, rowPx]);
-  if (!windowed) return [0, total];
-  const inside = kept < 0 || (kept >= range[0] && kept < range[1]);
-  const [from, to] = inside ? range : [Math.max(0, kept - MARGIN), kept + 2 * MARGIN];
-  return [Math.min(from, total), Math.min(to, total)];
+    let first = true;
+    const look = () => setRange((before) => { const now = seen(box.current); return !first && Math.abs(now.from - before.from) < MARGIN / 2 ? before : now; });
+    look();
+    first = false;
+    for (const name of ["scroll", "resize"]) addEventListener(name, look, {passive: true});
+    return () => { for (const name of ["scroll", "resize"]) removeEventListener(name, look); };
+  }, [windowed]);
+  return windowed ? {...range, from: Math.min(range.from, total), to: Math.min(range.to, total)} : {from: 0, to: total, px: ROW_PX};
 }

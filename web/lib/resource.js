@@ -8,7 +8,10 @@ const LEAST_MS = 250;
 const SHARE = 10; // reading takes at most a tenth of the time
 const kept = new Map();
 
+const KEPT_MAX = 200;
+
 function entry(href, read) {
+  if (kept.size > KEPT_MAX) for (const one of kept.values()) if (!one.users.size && !one.asking) kept.delete(one.href);
   if (!kept.has(href)) kept.set(href, {href, read, data: null, problem: null, users: new Set(), asking: null, again: false, took: 0, at: 0});
   return kept.get(href);
 }
@@ -45,7 +48,21 @@ function refreshAll() {
   }
 }
 
-onEvents(refreshAll);
+// ---- What nobody sees is read seldom, and at once when it is seen again.
+
+const HIDDEN_MS = 30000;
+let skipped = false;
+let allAt = 0;
+
+function onNews() {
+  skipped = document.hidden && performance.now() - allAt < HIDDEN_MS;
+  if (skipped) return;
+  allAt = performance.now();
+  refreshAll();
+}
+
+onEvents(onNews);
+document.addEventListener("visibilitychange", () => skipped && onNews());
 reachable.follow((is) => is && refreshAll());
 
 export function forgetAll() {

@@ -1,9 +1,9 @@
 // Every action that asks first: its scope, what it needs from a person, what it would do, and a button that says so.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {curl, dialog, done, isGrant, newKey, openDialog, rehearse, send, toast} from "../lib/acting.js";
+import {curl, dialog, done, isGrant, leave, newKey, openDialog, rehearse, send} from "../lib/acting.js";
 import {all, mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
-import {copy} from "../lib/page.js";
+import {copy, tell} from "../lib/page.js";
 import {QUEUE} from "../lib/queue.js";
 import {age, serverNow, useNow} from "../lib/time.js";
 import {ProblemBox} from "./load.js";
@@ -18,7 +18,7 @@ export function Dialog({title, about, close, children, footer}) {
     const before = document.activeElement;
     box.current.showModal();
     box.current.querySelector("[data-first]")?.focus();
-    return () => before?.isConnected && before.focus();
+    return () => leave(before);
   }, []);
   const onCancel = (event) => { event.preventDefault(); close(); };
   return html`<dialog class="dlg" ref=${box} aria-labelledby="dialog-title" onCancel=${onCancel}>
@@ -84,7 +84,7 @@ async function decideAnew(action, draft, about, close) {
   const item = page.items.find((one) => one.actions.some((other) => other.id === action.id && other.href === action.href));
   close();
   if (item) openDialog(item.actions.find((other) => other.id === action.id && other.href === action.href), item.actions, about, draft.reason);
-  else toast.set({text: "Nothing of it waits any more."});
+  else tell("Nothing of it waits any more.");
 }
 
 export function Conflict({problem, draft, action, about, close}) {

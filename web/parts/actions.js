@@ -1,8 +1,9 @@
 // Buttons and menus of actions that came as data, and what was just done.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {done, newKey, openDialog, send, toast} from "../lib/acting.js";
+import {done, leave, newKey, openDialog, send} from "../lib/acting.js";
 import {mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
+import {tell, toast} from "../lib/page.js";
 import {plain} from "./marks.js";
 
 // ---- A button with a menu of more actions.
@@ -15,8 +16,8 @@ function useOutside(box, close) {
   });
 }
 
-function step(menu, by) {
-  const items = [...menu.querySelectorAll("button, a")];
+export function step(menu, by) {
+  const items = [...menu.querySelectorAll("button, a, input")];
   const at = items.indexOf(document.activeElement);
   items[(at + by + items.length) % items.length]?.focus();
 }
@@ -41,8 +42,9 @@ export function Menu({label, face, children, kind = "btn more"}) {
 async function once(action) {
   try {
     done(action, await send(action, action.body, newKey()));
+    leave();
   } catch (problem) {
-    toast.set({text: `${problem.title}. ${problem.detail ?? ""}`});
+    tell(`${problem.title}. ${problem.detail ?? ""}`, {problem});
   }
 }
 
@@ -53,17 +55,19 @@ export function start(action, others, about) {
   else openDialog(action, others, about);
 }
 
+const offOf = (action, online) => (!online ? "Offline" : mayNot(action) ? whyNot(action) : undefined);
+
 export function ActionButton({action, others, about, kind = "btn"}) {
-  const online = useValue(reachable);
-  const off = !online ? "Offline" : mayNot(action) ? whyNot(action) : null;
-  return html`<button class=${kind} data-action=${action.id} aria-disabled=${Boolean(off)} title=${off ?? undefined} aria-label=${off ? `${plain(action.label)} (${off})` : undefined}
+  const off = offOf(action, useValue(reachable));
+  return html`<button class=${kind} data-action=${action.id} aria-disabled=${Boolean(off)} title=${off} aria-label=${off ? `${plain(action.label)} (${off})` : undefined}
     onClick=${() => start(action, others, about)}>${plain(action.label)}</button>`;
 }
 
 export function MoreActions({actions, others, about, kind}) {
+  const online = useValue(reachable);
   if (actions.length === 0) return null;
   return html`<${Menu} label="More actions" face="⋯" kind=${kind}>${actions.map((action) => html`
-    <button key=${action.id + action.href} data-action=${action.id} aria-disabled=${mayNot(action)} title=${mayNot(action) ? whyNot(action) : undefined}
+    <button key=${action.id + action.href} data-action=${action.id} aria-disabled=${Boolean(offOf(action, online))} title=${offOf(action, online)}
       onClick=${() => start(action, others, about)}>${plain(action.label)}</button>`)}<//>`;
 }
 
@@ -87,10 +91,12 @@ const SHOWN_MS = 12000;
 export function Toast() {
   const now = useValue(toast);
   useEffect(() => {
+    if (now?.problem) return undefined;
     const timer = setTimeout(() => toast.set(null), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [now]);
   if (!now) return null;
-  return html`<div class="toast"><span>${now.text}</span>${now.undo && html`<button onClick=${() => { toast.set(null); now.undo(); }}>Undo</button>`}
+  const undo = () => { if (toast.get() === now) { toast.set(null); now.undo(); } };
+  return html`<div class="toast" role=${now.problem ? "alert" : undefined}><span>${now.text}${now.problem && html` <code>${now.problem.code} ${now.problem.instance}</code>`}</span>${now.undo && html`<button onClick=${undo}>Undo</button>`}
     <button aria-label="Close" onClick=${() => toast.set(null)}>×</button></div>`;
 }

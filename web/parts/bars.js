@@ -1,14 +1,15 @@
 // What stands around every screen: the bars, find, keys, the sign-in.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {forget, get, keepToken, loadSession, signedOut} from "../lib/api.js";
+import {Problem, forget, get, isToken, keepToken, loadSession, signedOut} from "../lib/api.js";
+import {dialog} from "../lib/acting.js";
 import {html, useValue, value} from "../lib/html.js";
 import {liveness, stopLive} from "../lib/live.js";
-import {go, keysAreOn, link, route, setKeys, setTheme, theme, useKeys} from "../lib/page.js";
-import {QUEUE} from "../lib/queue.js";
+import {go, keysAreOn, link, route, say, setKeys, setTheme, theme, toast, useKeys} from "../lib/page.js";
+import {QUEUE, cursor, order} from "../lib/queue.js";
 import {forgetAll, useResource} from "../lib/resource.js";
 import {clockText, useNow} from "../lib/time.js";
 import {Dialog} from "./action_dialog.js";
-import {Menu} from "./actions.js";
+import {Menu, step} from "./actions.js";
 import {ProblemBox} from "./load.js";
 import {Id, Text} from "./marks.js";
 
@@ -16,6 +17,7 @@ import {Id, Text} from "./marks.js";
 
 export function Strip() {
   const {state, since} = useValue(liveness);
+  useEffect(() => { if (state === "stale") say("Not live", "live"); }, [state]);
   if (state === "offline") return html`<div class="strip off" role="alert">Offline since ${clockText(since)}. What is shown is from before; nothing can be decided, drafts are kept.</div>`;
   if (state === "stale") return html`<div class="strip">Not live since ${clockText(since)}. Reading again every 10 seconds.</div>`;
   return html`<${Upkeep} />`;
@@ -36,29 +38,35 @@ const WAIT_MS = 120;
 const PLACES = {package: "packages", task: "tasks", project: "projects", decision: "decisions"};
 const hashOf = (item) => link(PLACES[item.kind] ?? "log", item.kind === "grant" || item.kind === "run" ? item.packageId : item.id);
 
+const look = (text) => get(`/v1/search?${new URLSearchParams({q: text, limit: "8"})}`).then((answer) => answer.items);
+
+/** What has this text, once that is known: null before. */
 function useFound(text) {
-  const [found, setFound] = useState([]);
+  const [found, setFound] = useState({});
   useEffect(() => {
-    if (text.trim().length < 2) { setFound([]); return undefined; }
-    const timer = setTimeout(() => get(`/v1/search?${new URLSearchParams({q: text.trim(), limit: "8"})}`).then((answer) => setFound(answer.items), () => setFound([])), WAIT_MS);
-    return () => clearTimeout(timer);
+    if (text.length < 2) return undefined;
+    let is = true;
+    const timer = setTimeout(() => look(text).then((items) => is && setFound({text, items}), () => {}), WAIT_MS);
+    return () => { is = false; clearTimeout(timer); };
   }, [text]);
-  return found;
+  return text.length > 1 && found.text === text ? found.items : null;
 }
 
 export function Find() {
   const [text, setText] = useState("");
-  const found = useFound(text);
+  const wanted = text.trim();
+  const found = useFound(wanted);
   const box = useRef(null);
   useKeys({"/": () => box.current.focus()});
   const open = (item) => { setText(""); box.current.blur(); go(hashOf(item)); };
   const onKeyDown = (event) => {
     if (event.key === "Escape") { setText(""); box.current.blur(); }
-    if (event.key === "Enter" && found[0]) open(found[0]);
+    if (event.key === "Enter" && event.target === box.current && wanted) look(wanted).then((items) => items[0] && open(items[0]), () => {});
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(event.currentTarget, event.key === "ArrowDown" ? 1 : -1); }
   };
-  return html`<div class="find" role="search"><svg class="s" aria-hidden="true"><use href="#i-find" /></svg>
-    <input ref=${box} aria-label="Find a plan, package or id" placeholder="Find" value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown} /><kbd>/</kbd>
-    ${found.length > 0 && html`<div class="menu">${found.map((item) => html`<a key=${item.kind + item.id} href=${hashOf(item)} onClick=${() => open(item)}><${Text} of=${item.label ?? item.id} /> <span class="faint">${item.kind}</span></a>`)}</div>`}</div>`;
+  return html`<div class="find" role="search" onKeyDown=${onKeyDown}><svg class="s" aria-hidden="true"><use href="#i-find" /></svg>
+    <input ref=${box} aria-label="Find a plan, package or id" placeholder="Find" value=${text} onInput=${(event) => setText(event.target.value)} /><kbd>/</kbd>
+    ${found && html`<div class="menu">${found.length === 0 && html`<span role="status">Nothing has this name or id.</span>`}${found.map((item) => html`<a key=${item.kind + item.id} href=${hashOf(item)} onClick=${() => open(item)}><${Text} of=${item.label ?? item.id} /> <span class="faint">${item.kind}</span></a>`)}</div>`}</div>`;
 }
 
 // ---- Keys of the screen, versions; the sheet of all keys.
@@ -70,7 +78,7 @@ const PACKAGE_KEYS = [["a", "approve…"], ["A", "always allow…"], ["d", "deny
 const OTHER_KEYS = [["Esc", "back"], ["/", "find"], ["?", "all keys"]];
 const ALL = [["j k", "move"], ["Enter", "open"], ["Esc", "back"], ["J K", "next, previous package"], ["a", "approve once…"], ["A", "always allow…"], ["d", "deny…"],
   ["r", "request changes…"], ["x", "select"], ["w", "why"], ["c", "copy id"], ["n", "show new rows"], ["/", "find"], ["g q", "queue"], ["g p", "projects"],
-  ["g d", "decisions"], ["g l", "log"], ["g t", "trends"], ["g r", "rules"], ["Ctrl Enter", "confirm, for “once” only"]];
+  ["g d", "decisions"], ["g l", "log"], ["g t", "trends"], ["g r", "rules"], ["Ctrl Enter", "confirm, for “once” only"], ["?", "all keys"]];
 
 function Versions() {
   const {data} = useResource("/v1/version", {live: false});
@@ -88,9 +96,10 @@ function Sheet() {
 export function Footer() {
   const {screen} = useValue(route);
   const open = useValue(openKeys);
+  const on = useValue(keysAreOn);
   useKeys({"?": () => openKeys.set(true)});
   const keys = screen === "queue" ? QUEUE_KEYS : screen === "packages" ? PACKAGE_KEYS : OTHER_KEYS;
-  return html`<footer class="foot">${keys.map(([key, does]) => html`<span key=${key}><kbd>${key}</kbd>${does}</span>`)}<i class="sp"></i><${Versions} /></footer>${open && html`<${Sheet} />`}`;
+  return html`<footer class="foot">${on && keys.map(([key, does]) => html`<span key=${key}><kbd>${key}</kbd>${does}</span>`)}<i class="sp"></i><${Versions} /></footer>${open && html`<${Sheet} />`}`;
 }
 
 // ---- Screens, find, live, server time, who.
@@ -116,6 +125,9 @@ function Live() {
 function signOut() {
   stopLive();
   forgetAll();
+  for (const one of [toast, dialog, cursor]) one.set(null);
+  order.ids = [];
+  document.title = "admitd";
   forget();
 }
 
@@ -125,7 +137,7 @@ function Who({who}) {
   return html`<div class="who"><${Menu} label=${`${who.principal}, ${who.roles.join(", ")}`} face=${face} kind="btn">
     <button onClick=${() => setTheme("auto")}>Colours as the machine${mark("auto")}</button><button onClick=${() => setTheme("light")}>Light${mark("light")}</button>
     <button onClick=${() => setTheme("dark")}>Dark${mark("dark")}</button><hr />
-    <button onClick=${() => openKeys.set(true)}>All keys</button><button onClick=${() => setKeys(!keysAreOn())}>${keysAreOn() ? "Switch keys off" : "Switch keys on"}</button><hr />
+    <button onClick=${() => openKeys.set(true)}>All keys</button><button onClick=${() => setKeys(!keysAreOn.get())}>${keysAreOn.get() ? "Switch keys off" : "Switch keys on"}</button><hr />
     <button onClick=${signOut}>Sign out</button><//></div>`;
 }
 
@@ -137,9 +149,10 @@ export function TopBar({who}) {
 // ---- Signing in with a token: looked at by the daemon before it is kept.
 
 async function signIn(text, again) {
+  if (!isToken(text)) throw new Problem(0, {title: "That isn't a token", detail: "It has letters that no token has.", code: "unauthenticated"});
   keepToken(text);
   try {
-    await loadSession();
+    if ((await loadSession()).principal !== again) forgetAll();
   } catch (problem) {
     if (again) signedOut.set(true);
     else forget();
@@ -155,7 +168,7 @@ export function SignIn({again}) {
     if (text.trim()) signIn(text.trim(), again).then(() => setText(""), setProblem);
   };
   const title = again ? `${again}'s token is none any more` : "Sign in";
-  return html`<section class="card sign"><h1>${title}</h1>
+  return html`<section class="card sign">${again ? html`<h2>${title}</h2>` : html`<h1>${title}</h1>`}
     <p class="muted">${again ? "What is shown stays. Sign in to go on." : "With a token of yours. It stays in this tab and goes with it."}</p>
     <form onSubmit=${submit}><label for="token">Token</label>
       <input id="token" type="password" autocomplete="off" spellcheck="false" autofocus value=${text} onInput=${(event) => setText(event.target.value)} />

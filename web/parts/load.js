@@ -33,9 +33,9 @@ export function Ghost() {
   return html`<div class="tbl" aria-busy="true"><table class="ghost"><tbody>${ROWS.map((row) => html`<tr key=${row}><td><span></span></td></tr>`)}</tbody></table></div>`;
 }
 
-/** The error of a resource above its old data, or what stands for data that isn't there yet. */
+/** The error of a resource above its old data, or what stands for data that isn't there yet. That the daemon is lost, or a token, is said once for all. */
 export function Loading({of}) {
-  if (of.problem) return html`<${ProblemBox} problem=${of.problem} again=${of.reload} />`;
+  if (of.problem && !(of.data && (of.problem.status === 0 || of.problem.status === 401))) return html`<${ProblemBox} problem=${of.problem} again=${of.reload} />`;
   return of.data ? null : html`<${Ghost} />`;
 }
 

@@ -1,12 +1,12 @@
 // The rows of the queue in their groups; a cursor that is one row, wherever the focus is.
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
-import {newKey, send, toast} from "../lib/acting.js";
+import {newKey, send, takeBack, undoOf} from "../lib/acting.js";
 import {mayNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
-import {link} from "../lib/page.js";
+import {link, tell} from "../lib/page.js";
 import {cursor, useWindow} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
-import {Age} from "../lib/time.js";
+import {Age, serverNow} from "../lib/time.js";
 import {countText} from "./action_dialog.js";
 import {ActionButton, MoreActions} from "./actions.js";
 import {Id, ItemSign, Quote, Sign, StateSign, Text} from "./marks.js";
@@ -31,8 +31,6 @@ export function QueueHead({page}) {
     <p>${parts.join(", ")}${parts.length > 0 && "."} ${items[0] && html`The oldest has waited <${Age} since=${items[0].since} />.`}<${Ready} ready=${counts.ready} /></p></div>
     ${stats ? html`<div class="plots"><${Held} stats=${stats} /><${Waited} stats=${stats} /><${Decided} stats=${stats} /></div>` : html`<div class="plots"><div class="plot plot-room"></div></div>`}`;
 }
-
-const ROW_PX = 36;
 
 export function hashOf(item) {
   if (item.packageId) return link("packages", item.packageId);
@@ -77,16 +75,19 @@ function Frees({item}) {
   return first && html`<${ActionButton} action=${first} others=${item.actions} about=${aboutOf(item)} kind="btn p" /><${MoreActions} actions=${rest} others=${item.actions} about=${aboutOf(item)} />`;
 }
 
-const old = (item) => Date.now() - Date.parse(item.since) > 24 * 3600 * 1000;
+const old = (item) => serverNow() - Date.parse(item.since) > 24 * 3600 * 1000;
+
+let broughtIn = null; // the row that was scrolled to: once, else it would be scrolled back to when it is drawn anew
 
 function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
   const box = useRef(null);
   useEffect(() => {
     // The cursor itself, not what was drawn: else a row that lost it takes the focus back, the focus gives it the cursor, and so on for ever.
     if (!isCursor || cursor.get() !== item.id) return;
-    box.current.scrollIntoView({block: "nearest"});
+    if (broughtIn !== item.id) box.current.scrollIntoView({block: "nearest"});
+    broughtIn = item.id;
     const at = document.activeElement;
-    if (at === document.body || (at.closest("tr[data-row]") && !box.current.contains(at))) box.current.focus({preventScroll: true});
+    if (at === document.body || at.id === "main" || (at.closest("tr[data-row]") && !box.current.contains(at))) box.current.focus({preventScroll: true});
   }, [isCursor]);
   const names = [inGroup && "in", isCursor && "cur", item.gone && "gone"].filter(Boolean).join(" ");
   return html`<tr ref=${box} class=${names} data-row=${item.id} aria-rowindex=${index} aria-selected=${isSelected} tabindex=${isCursor ? 0 : -1} onPointerDown=${() => cursor.set(item.id)} onFocusIn=${() => cursor.set(item.id)}>
@@ -110,17 +111,17 @@ const TITLES = {plans: "Plans to decide", one: "One by one"};
 
 function GroupHead({group}) {
   if (group.key === "all") return null;
-  return html`<tr class="g"><th colspan="6" scope="rowgroup">${group.cause ? html`<${CauseHead} group=${group} />` : html`<b>${TITLES[group.key]}</b> <span class="m">${group.rows.length}</span>`}</th></tr>`;
+  return html`<tr class="g"><th colspan="6" scope="rowgroup">${group.cause ? html`<${CauseHead} group=${group} />` : html`<b>${TITLES[group.key] ?? TITLES.one}</b> <span class="m">${group.rows.length}</span>`}</th></tr>`;
 }
 
-function Group({group, part, common}) {
-  return html`<tbody><${GroupHead} group=${group} />${part.map(([item, index]) => html`<${Row} key=${item.id} item=${item} index=${index} inGroup=${Boolean(group.cause)} isCursor=${item.id === common.cursorId}
+function Group({group, part, alone, common}) {
+  return html`<tbody>${!alone && html`<${GroupHead} group=${group} />`}${part.map(([item, index]) => html`<${Row} key=${item.id} item=${item} index=${index} inGroup=${Boolean(item.cause) && item.cause.key === group.key} isCursor=${item.id === common.cursorId}
     isSelected=${common.selected.includes(item.id)} cleared=${item.gone ? common.cleared[item.packageId ?? item.task] : null} />`)}</tbody>`;
 }
 
-const pad = (rows) => (rows > 0 ? html`<tbody aria-hidden="true"><tr><td colspan="6" style=${{height: `${rows * ROW_PX}px`}}></td></tr></tbody>` : null);
+const pad = (key, rows, px) => (rows > 0 ? html`<tbody key=${key} aria-hidden="true"><tr class="room"><td colspan="6" style=${{height: `${rows * px}px`}}></td></tr></tbody>` : null);
 
-/** The groups with each row's place, cut to what can be seen. */
+/** The groups with each row's place, cut to [from, to). */
 function cut(groups, from, to) {
   let start = 0;
   return groups.map((group) => {
@@ -131,17 +132,31 @@ function cut(groups, from, to) {
   });
 }
 
+/** What is drawn: the rows in sight, the cursor's by itself where it is elsewhere, and room for the others. */
+function drawn(groups, total, {from, to, px}, kept, common) {
+  const away = kept >= 0 && (kept < from || kept >= to);
+  const spans = away ? [[kept, kept + 1, true], [from, to]].sort((a, b) => a[0] - b[0]) : [[from, to]];
+  let end = 0;
+  const found = spans.flatMap(([first, last, alone]) => {
+    const before = first - end;
+    end = last;
+    return [pad(`pad${alone}`, before, px), ...cut(groups, first, last).filter(({part}) => part.length)
+      .map(({group, part}) => html`<${Group} key=${alone ? "alone" : group.key} group=${group} part=${part} alone=${alone} common=${common} />`)];
+  });
+  return [...found, pad("end", total - end, px)];
+}
+
 export function QueueTable({groups, cleared, selected, windowed}) {
   const cursorId = useValue(cursor);
   const total = groups.reduce((sum, group) => sum + group.rows.length, 0);
   const flat = useMemo(() => groups.flatMap((group) => group.rows), [groups]);
   const box = useRef(null);
-  const [from, to] = useWindow(box, total, ROW_PX, windowed, flat.findIndex((row) => row.id === cursorId));
-  const shown = cut(groups, from, to).filter(({part, group}) => part.length || !windowed && group.rows.length);
+  const range = useWindow(box, total, windowed);
+  useEffect(() => () => { broughtIn = null; }, []);
   useEffect(() => { if (!flat.some((row) => row.id === cursor.get()) && flat[0]) cursor.set(flat[0].id); });
   return html`<div class="tbl" ref=${box}><table aria-rowcount=${total} aria-label="What waits for a person"><colgroup><col class="c-sign" /><col class="c-what" /><col /><col class="c-since" /><col class="c-act" /><col class="c-opens" /></colgroup>
     <thead><tr><th><span class="hid">Sign</span></th><th scope="col">What</th><th scope="col">Why</th><th scope="col" aria-sort="ascending">Since</th><th scope="col">What frees it</th><th scope="col">Opens besides</th></tr></thead>
-    ${pad(from)}${shown.map(({group, part}) => html`<${Group} key=${group.key} group=${group} part=${part} common=${{cursorId, selected, cleared}} />`)}${pad(total - to)}</table></div>`;
+    ${drawn(groups, total, range, flat.findIndex((row) => row.id === cursorId), {cursorId, selected, cleared})}</table></div>`;
 }
 
 // ---- Several rows at once: one action, one project, each sent by itself.
@@ -149,30 +164,45 @@ export function QueueTable({groups, cleared, selected, windowed}) {
 const ASKED = ["approve_once", "deny"];
 const LABELS = {approve_once: "Approve once", deny: "Deny"};
 
+/** Whether all were decided; what was is taken back together. */
 async function sendAll(rows, id, reason) {
-  let count = 0;
+  const undos = [];
   for (const row of rows) {
     const action = row.actions.find((one) => one.id === id);
     try {
-      await send(action, {...action.body, reason}, newKey());
-      count++;
+      undos.push(undoOf(action, await send(action, {...action.body, reason}, newKey())));
     } catch (problem) {
-      toast.set({text: `${problem.title}. ${count} of ${rows.length} were decided.`});
-      return;
+      tell(`${problem.title}. ${undos.length} of ${rows.length} were decided.`, {problem});
+      return false;
     }
   }
-  toast.set({text: `${countText(count, "package")} decided.`});
+  tell(`${countText(undos.length, "package")} decided.`, {undo: undos.every(Boolean) && (async () => { for (const undo of undos) await takeBack(undo); })});
+  return true;
+}
+
+function effectOf(id, rows) {
+  return id === "approve_once" ? `opens ${new Set(rows.flatMap((row) => row.opens?.once ?? [])).size}` : rows.length;
+}
+
+function offBecause(rows, ids, reason) {
+  if (rows.some((row) => row.project !== rows[0].project)) return "They must be of one project.";
+  if (ids.length === 0) return "Nothing can be done to all of them at once.";
+  return reason.trim() ? null : "Say why first.";
 }
 
 export function SelectedBar({rows, clear}) {
   const [reason, setReason] = useState("");
+  const busy = useRef(false);
   if (rows.length === 0) return null;
-  const one = rows.every((row) => row.project === rows[0].project);
   const ids = ASKED.filter((id) => rows.every((row) => row.actions.some((action) => action.id === id && !mayNot(action))));
-  const begin = (id) => { if (one && reason.trim()) sendAll(rows, id, reason.trim()).then(() => { setReason(""); clear(); }); };
-  const off = !one || !reason.trim();
+  const off = offBecause(rows, ids, reason);
+  const begin = (id) => {
+    if (off || busy.current) return;
+    busy.current = true;
+    sendAll(rows, id, reason.trim()).then((all) => { busy.current = false; if (all) { setReason(""); clear(); } });
+  };
   return html`<div class="bar card pad" role="group" aria-label="Selected"><b>${countText(rows.length, "package")} selected</b>
     <input aria-label="Reason" placeholder="Reason" value=${reason} onInput=${(event) => setReason(event.target.value)} />
-    ${ids.map((id) => html`<button key=${id} class="btn" aria-disabled=${off} onClick=${() => begin(id)}>${LABELS[id]}, ${rows.length}</button>`)}
-    <button class="btn" onClick=${clear}>Clear</button>${off && html`<span class="why-off">${one ? "Say why first." : "They must be of one project."}</span>`}</div>`;
+    ${ids.map((id) => html`<button key=${id} class="btn" aria-disabled=${Boolean(off)} aria-describedby="all-off" onClick=${() => begin(id)}>${LABELS[id]}, ${effectOf(id, rows)}</button>`)}
+    <button class="btn" onClick=${clear}>Clear</button><span class="why-off" id="all-off">${off}</span></div>`;
 }

@@ -2,7 +2,7 @@
 import {useState} from "preact/hooks";
 import {ask, job} from "../lib/api.js";
 import {html} from "../lib/html.js";
-import {link, useKeys} from "../lib/page.js";
+import {back, link, useKeys} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
 import {When} from "../lib/time.js";
 import {Loading, ProblemBox} from "../parts/load.js";
@@ -75,7 +75,7 @@ function Trials({data}) {
 export function Decision({id, query}) {
   const other = query.with;
   const load = useResource(`/v1/decisions/${encodeURIComponent(id)}${other ? `?with=${encodeURIComponent(other)}` : ""}`, {live: false});
-  useKeys({Escape: () => history.back()});
+  useKeys({Escape: back});
   const data = load.data;
   if (!data) return html`<h1 tabindex="-1" class="big">Decision <${Id} of=${id} short=${true} /></h1><${Loading} of=${load} />`;
   return html`<${Crumb} steps=${[["Decisions", "#/decisions"]]} /><div class="title"><h1 class="big" tabindex="-1">Decision <${Id} of=${id} short=${true} /></h1></div><div class="meta"><${CopyId} of=${data.id} /><span>First made <${When} at=${data.createdAt} /></span></div>

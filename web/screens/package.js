@@ -1,8 +1,8 @@
 // A package: why it is held, what would free it and what that opens, what it asks for, and how its decision came about.
 import {useEffect} from "preact/hooks";
-import {copy, go, link, useKeys} from "../lib/page.js";
+import {back, copy, go, link, useKeys} from "../lib/page.js";
 import {html} from "../lib/html.js";
-import {QUEUE, cursor} from "../lib/queue.js";
+import {QUEUE, cursor, order} from "../lib/queue.js";
 import {peek, useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
 import {Asks, RunCard, StatePanel, TerminalLine, Track} from "../parts/package_parts.js";
@@ -13,18 +13,20 @@ import {SeenCard} from "../parts/project_parts.js";
 
 const aboutOf = (one) => html`Asked for by <${Text} of=${one.label} />, agent <${Text} of=${one.agent} />, plan revision ${one.planRevision}`;
 
-/** The packages of the queue before and after this one. */
+/** The held packages before and after this one, as the queue showed them: also when this one is held no more. */
 function neighbours(id) {
-  const list = (peek(QUEUE)?.items ?? []).filter((item) => item.packageId);
-  const at = list.findIndex((item) => item.packageId === id);
-  return {at, count: list.length, item: list[at], before: list[at - 1], after: list[at + 1]};
+  const held = new Map((peek(QUEUE)?.items ?? []).filter((item) => item.packageId).map((item) => [item.packageId, item]));
+  const ids = order.ids.includes(id) ? order.ids : [...held.keys()];
+  const at = ids.indexOf(id);
+  const near = (part) => part.find((one) => held.has(one));
+  return {at, count: ids.length, item: held.get(id), before: near(ids.slice(0, Math.max(0, at)).reverse()), after: near(ids.slice(at + 1))};
 }
 
 function usePackageKeys(one, around) {
-  const open = (item) => item && go(link("packages", item.packageId));
+  const open = (other) => other && go(link("packages", other));
   const begin = (id) => one && startById(one.actions, id, aboutOf(one));
   useEffect(() => { if (around.item) cursor.set(around.item.id); }, [around.item?.id]);
-  useKeys({Escape: () => history.back(), J: () => open(around.after), K: () => open(around.before), a: () => begin("approve_once"), A: () => begin("approve_always"), d: () => begin("deny"),
+  useKeys({Escape: back, J: () => open(around.after), K: () => open(around.before), a: () => begin("approve_once"), A: () => begin("approve_always"), d: () => begin("deny"),
     r: () => begin("request_changes"), c: () => one && copy(one.id, "id"), w: () => one?.lastDecision && go(link("decisions", one.lastDecision.decisionId))});
 }
 

@@ -2,7 +2,7 @@
 import {useEffect, useRef, useState} from "preact/hooks";
 import {ask, mayNot, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
-import {link, say, useKeys} from "../lib/page.js";
+import {back, link, say, useKeys} from "../lib/page.js";
 import {dialog} from "../lib/acting.js";
 import {useResource} from "../lib/resource.js";
 import {MoreActions, start} from "../parts/actions.js";
@@ -76,8 +76,7 @@ export function Plan({id}) {
   const newer = useNewer(task);
   const [, redraw] = useState(0);
   const events = useResource(`/v1/tasks/${encodeURIComponent(id)}/timeline?limit=500`).data?.items ?? [];
-  useKeys({Escape: () => history.back()});
-  useEffect(() => { if (task) document.title = `${plain(task.title)} - admitd`; }, [task]);
+  useKeys({Escape: back});
   if (!task) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   const blocked = task.status === "proposed" ? (preview.data?.counts.blocked ?? task.packages.filter((one) => one.hold).length) : 0;
   const approve = newer.is ? null : task.actions.find((action) => action.id === "approve");

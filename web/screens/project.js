@@ -2,7 +2,7 @@
 import {openDialog} from "../lib/acting.js";
 import {session} from "../lib/api.js";
 import {html} from "../lib/html.js";
-import {link, useKeys} from "../lib/page.js";
+import {back, link, useKeys} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
 import {Age, When} from "../lib/time.js";
 import {ActionButton} from "../parts/actions.js";
@@ -69,7 +69,7 @@ const setRoot = (project) => action("set_root", project.rootRevision === "0" ? "
 
 export function Project({id}) {
   const load = useResource(`/v1/projects/${encodeURIComponent(id)}`);
-  useKeys({Escape: () => history.back()});
+  useKeys({Escape: back});
   const one = load.data;
   if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   const about = html`Project <${Text} of=${one.id} />`;

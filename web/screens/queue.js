@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {onEvents} from "../lib/live.js";
 import {html, useValue} from "../lib/html.js";
 import {go, say, setQuery, useKeys} from "../lib/page.js";
-import {KINDS, QUEUE, arrange, cursor, grouped, kindOf} from "../lib/queue.js";
+import {KINDS, QUEUE, arrange, cursor, grouped, kindOf, order, settled} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
 import {Load} from "../parts/load.js";
@@ -14,17 +14,18 @@ const WINDOW_OVER = 500;
 
 /** The rows that are shown, what waits behind "Show new", and who cleared what. */
 function useFrozen(items, filterKey) {
-  const kept = useRef({rows: [], key: null});
-  const cursorId = useValue(cursor);
+  const kept = useRef({rows: [], places: new Map()});
+  const cursorId = useValue(settled);
   const [version, redraw] = useState(0);
   const leaving = kept.current.rows.some((row) => row.gone) ? cursorId : null;
   return useMemo(() => {
-    if (!items) return {rows: [], fresh: [], show() {}};
+    if (!items) return {rows: [], fresh: [], places: new Map(), show() {}};
     const first = kept.current.key !== filterKey || kept.current.rows.length === 0;
-    const found = first ? {rows: items, fresh: []} : arrange(kept.current.rows, items, cursorId);
-    kept.current = {rows: found.rows, key: filterKey};
-    const show = () => { kept.current = {rows: [...found.rows.filter((row) => !row.gone), ...found.fresh], key: filterKey}; redraw((n) => n + 1); };
-    return {...found, show};
+    const found = first ? {rows: items, fresh: []} : arrange(kept.current.rows, items, cursorId, kept.current.cursorId !== cursorId);
+    const keep = (rows, places) => { kept.current = {rows, places, key: filterKey, cursorId}; };
+    keep(found.rows, first ? new Map() : kept.current.places);
+    const show = () => { keep([...found.rows.filter((row) => !row.gone), ...found.fresh], new Map()); redraw((n) => n + 1); };
+    return {...found, show, places: kept.current.places};
   }, [items, filterKey, leaving, version]);
 }
 
@@ -42,7 +43,7 @@ function useSpoken(fresh, rows) {
   const gone = rows.filter((row) => row.gone).length;
   useEffect(() => {
     const words = [fresh.length && `${fresh.length} new`, gone && `${gone} cleared`].filter(Boolean);
-    if (words.length) say(words.join(", "));
+    if (words.length) say(words.join(", "), "queue");
   }, [fresh.length, gone]);
 }
 
@@ -61,8 +62,9 @@ const EMPTY = "Nothing is held. A blocked package appears here, with its reason 
 function useRows(items, query) {
   const wanted = useMemo(() => items?.filter((item) => (!query.kind || kindOf(item) === query.kind) && (!query.project || item.project === query.project)), [items, query.kind, query.project]);
   const frozen = useFrozen(wanted, `${query.kind ?? ""}/${query.project ?? ""}`);
-  const groups = useMemo(() => (query.group === "none" ? [{key: "all", rows: frozen.rows}] : grouped(frozen.rows)), [frozen.rows, query.group]);
+  const groups = useMemo(() => (query.group === "none" ? [{key: "all", rows: frozen.rows}] : grouped(frozen.rows, frozen.places)), [frozen.rows, query.group]);
   const flat = useMemo(() => groups.flatMap((group) => group.rows), [groups]);
+  useEffect(() => { order.ids = flat.map((row) => row.packageId).filter(Boolean); }, [flat]);
   return {...frozen, groups, flat};
 }
 
@@ -89,6 +91,6 @@ export function Queue({query}) {
   if (!items) return html`<${Load} resource=${resource} />`;
   return html`<${Load} resource=${resource} /><${QueueHead} page=${resource.data} />
     <${Toolbar} items=${items} query=${query} fresh=${rows.fresh} show=${rows.show} />
-    <${SelectedBar} rows=${rows.flat.filter((row) => selected.includes(row.id))} clear=${() => setSelected([])} />
+    <${SelectedBar} rows=${rows.flat.filter((row) => selected.includes(row.id) && !row.gone)} clear=${() => setSelected([])} />
     ${rows.flat.length ? html`<${QueueTable} groups=${rows.groups} cleared=${cleared} selected=${selected} windowed=${rows.flat.length > WINDOW_OVER} />` : html`<p class="card empty">${items.length || rows.fresh.length ? "Nothing of this kind waits." : EMPTY}</p>`}`;
 }
