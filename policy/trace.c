@@ -123,24 +123,39 @@ static bool always(const struct evaluation *evaluation)
 	return true;
 }
 
+/* `asks` is the question of a row for people, and `met_answer` what was answered where the row is met. */
 static const struct {
 	const char *name;
 	const char *when;
+	const char *asks;
+	bool met_answer;
 	met_fn *met;
+	met_fn *applies; /* NULL: always */
 } table[] = {
-	[ROW_0_MALFORMED] = {"0", "malformed requirement, failed join, or incoherent grant state", is_broken},
-	[ROW_1_MCP_UNKNOWN] = {"1", "the MCP is not in the catalog", has_no_mcp},
-	[ROW_2_CAPABILITY_UNKNOWN] = {"2", "a capability is unknown", asks_unknown},
-	[ROW_3_PROHIBITED] = {"3", "a capability is prohibited in the package", asks_prohibited},
-	[ROW_4_DEFERRED] = {"4", "a capability needs a live tool", asks_deferred},
-	[ROW_5A_GRANT_MISSING] = {"5a", "project context is read, and no grant covers it", lacks_grant},
-	[ROW_5B_UNHEALTHY] = {"5b", "covered, and the server is not healthy", is_granted_but_down},
-	[ROW_5C_ADMITTED] = {"5c", "covered, and the server is healthy", is_admitted},
-	[ROW_6A_NOT_MATERIALISED] = {"6a", "reads without a producer, and no prompt context", lacks_prompt},
-	[ROW_6B_UNHEALTHY] = {"6b", "prompt context, and the server is not healthy", has_prompt_but_down},
-	[ROW_6C_MATERIALISED] = {"6c", "prompt context, and the server is healthy", has_prompt},
-	[ROW_7_EMPTY] = {"7", "no capability at all, and it must not be left out", is_empty},
-	[ROW_8_REST] = {"8", "the rest: planning-only capabilities, or none", always},
+	[ROW_0_MALFORMED] = {"0", "it can't be read, or what is known of it contradicts itself",
+		"well formed, joined, coherent?", false, is_broken, NULL},
+	[ROW_1_MCP_UNKNOWN] = {"1", "its tool server isn't in the catalog", "tool server known?", false, has_no_mcp,
+		NULL},
+	[ROW_2_CAPABILITY_UNKNOWN] = {"2", "it asks for something that the catalog doesn't know",
+		"every capability known?", false, asks_unknown, NULL},
+	[ROW_3_PROHIBITED] = {"3", "it asks for something that the package prohibits", "prohibited in the package?",
+		true, asks_prohibited, NULL},
+	[ROW_4_DEFERRED] = {"4", "it asks for a live tool, which agents aren't given yet", "a live tool?", true,
+		asks_deferred, NULL},
+	[ROW_5A_GRANT_MISSING] = {"5a", "it reads project files, and access doesn't cover them",
+		"approved, unused, covering?", false, lacks_grant, trace_reads_packets},
+	[ROW_5B_UNHEALTHY] = {"5b", "it reads project files that access covers, and the server isn't healthy",
+		"server healthy?", false, is_granted_but_down, trace_reads_packets},
+	[ROW_5C_ADMITTED] = {"5c", "it reads project files, and access covers them", "server healthy?", true,
+		is_admitted, trace_reads_packets},
+	[ROW_6A_NOT_MATERIALISED] = {"6a", "it reads what reaches an agent as text only, and its prompt has none",
+		"text in the prompt?", false, lacks_prompt, reads_prompt},
+	[ROW_6B_UNHEALTHY] = {"6b", "its text is in the prompt, and the server isn't healthy", "server healthy?", false,
+		has_prompt_but_down, reads_prompt},
+	[ROW_6C_MATERIALISED] = {"6c", "its text is in the prompt", "server healthy?", true, has_prompt, reads_prompt},
+	[ROW_7_EMPTY] = {"7", "it asks for nothing, and must not be left out", "something asked for, or left out?",
+		false, is_empty, NULL},
+	[ROW_8_REST] = {"8", "what it asks for reaches the agent as text only", "text only?", true, always, NULL},
 };
 
 const char *trace_row_name(enum table_row row)
@@ -151,6 +166,20 @@ const char *trace_row_name(enum table_row row)
 const char *trace_row_when(enum table_row row)
 {
 	return table[row].when;
+}
+
+const char *trace_row_asks(enum table_row row)
+{
+	return table[row].asks;
+}
+
+const char *trace_row_answer(const struct evaluation *evaluation, enum table_row row)
+{
+	bool is_met = table[row].met(evaluation);
+
+	if (!is_met && table[row].applies != NULL && !table[row].applies(evaluation))
+		return "doesn't apply";
+	return is_met == table[row].met_answer ? "yes" : "no";
 }
 
 bool trace_row_is_met(const struct evaluation *evaluation, enum table_row row)

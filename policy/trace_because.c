@@ -61,6 +61,24 @@ static struct str because_mcp(struct arena *arena, const struct evaluation *eval
 		(int)evaluation->requirement->mcp_id.len, evaluation->requirement->mcp_id.bytes);
 }
 
+const char *trace_grant_words(const struct grant_state *state)
+{
+	static const char *const revoked[] = {
+		[REVOCATION_NONE] = "without a reason",
+		[REVOCATION_PROJECT_GRANT_REMOVED] = "access removed",
+		[REVOCATION_PROJECT_GRANT_NARROWED] = "access narrowed",
+		[REVOCATION_PROJECT_ROOT_REPOINT] = "the project's folder changed",
+		[REVOCATION_GRANT_EXPIRED] = "access has ended",
+		[REVOCATION_PACKAGE_GRANT_REMOVED] = "the approval was taken back",
+	};
+
+	if (state->phase == GRANT_PHASE_REVOKED)
+		return revoked[state->reason];
+	if (state->phase == GRANT_PHASE_APPROVED)
+		return state->consumed ? "it was approved once, and a run has used that" : "";
+	return state->phase == GRANT_PHASE_DENIED ? "it was denied" : "nobody has approved it";
+}
+
 static struct str because_grant(struct arena *arena, const struct evaluation *evaluation, bool is_met)
 {
 	const struct grant_state *grant = &evaluation->grant;
@@ -72,11 +90,9 @@ static struct str because_grant(struct arena *arena, const struct evaluation *ev
 		return arena_printf(arena, "approved, unused and covering (%s, %s)", grant_source_name(grant->source),
 			grant->approval_id.bytes ? grant->approval_id.bytes : "a record without a name");
 	if (grant->phase == GRANT_PHASE_REVOKED)
-		return arena_printf(arena, "revoked: %s", revocation_reason_name(grant->reason));
-	if (grant->phase != GRANT_PHASE_APPROVED)
-		return literal(grant->phase == GRANT_PHASE_DENIED ? "it was denied" : "nobody has approved it");
-	if (grant->consumed)
-		return STR("it was approved once, and a run has used that");
+		return arena_printf(arena, "revoked, %s", trace_grant_words(grant));
+	if (grant->phase != GRANT_PHASE_APPROVED || grant->consumed)
+		return literal(trace_grant_words(grant));
 	missing = names(arena, evaluation, TRACE_UNCOVERED, NULL);
 	return missing.bytes ? arena_printf(arena, "approved, but not for %s", missing.bytes) : missing;
 }
@@ -170,14 +186,14 @@ struct str trace_because(
 const char *trace_subtask_when(const struct subtask_row *row)
 {
 	if (row->is_malformed)
-		return "malformed subtask";
+		return "the subtask can't be read";
 	if (row->is_prohibited)
-		return "prohibited in the package";
+		return "the package prohibits it";
 	if (row->class == CLASS_UNKNOWN || row->class == CLASS_DEFERRED_LIVE_MCP)
-		return "no owner, unknown, or a live operation";
+		return "it is unknown, has no owner, or is a live tool";
 	if (row->class == CLASS_PLANNING_ONLY)
-		return "planning only: allowed if bound to a requirement";
+		return "it is text only, and needs a requirement that it is bound to";
 	return row->delivery == DELIVERY_BOUNDED_CONTEXT_PACKET
-		? "bounded read with a producer: allowed if its requirement was admitted"
-		: "bounded read without a producer: allowed if its requirement has prompt context";
+		? "it reads project files, and needs a requirement that was admitted"
+		: "it reads what reaches an agent as text only, and needs a requirement that has it in the prompt";
 }

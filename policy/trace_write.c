@@ -37,6 +37,7 @@ struct traced {
 	const struct evaluation *evaluation; /* whose grant may cover it; NULL: none */
 	struct trace_place place;
 	bool is_prohibited;
+	struct trace_verdict verdict;
 };
 
 static struct str covering(const struct traced *traced)
@@ -51,7 +52,30 @@ static struct str covering(const struct traced *traced)
 	return evaluation->grant.approval_id;
 }
 
-static void write_traced(const struct tracer *tracer, const struct traced *traced)
+static void write_verdict(const struct trace_verdict *verdict, struct json_out *out)
+{
+	json_out_key(out, "verdict");
+	json_out_begin_object(out);
+	json_out_member_text(out, "sign", verdict->sign);
+	json_out_member_text(out, "tone", verdict->tone);
+	json_out_member_str(out, "headline", verdict->headline);
+	json_out_end_object(out);
+}
+
+static int write_words(const struct tracer *tracer, const struct traced *traced)
+{
+	const struct capability *capability = traced->capability;
+	struct str coverage = trace_coverage(tracer->arena, traced->evaluation, capability->known);
+	struct json_out *out = tracer->out;
+
+	json_out_member_text(out, "classWords", trace_class_words(capability->class));
+	json_out_member_text(out, "reaches", trace_reaches(capability->class, capability_delivery(traced->declared)));
+	json_out_member_str(out, "coverage", coverage);
+	write_verdict(&traced->verdict, out);
+	return coverage.bytes ? 0 : -ENOMEM;
+}
+
+static int write_traced(const struct tracer *tracer, const struct traced *traced)
 {
 	const struct capability *capability = traced->capability;
 	const struct catalog *catalog = tracer->admission->package->catalog;
@@ -72,16 +96,18 @@ static void write_traced(const struct tracer *tracer, const struct traced *trace
 	json_out_member_str(out, "prohibitedBy",
 		traced->is_prohibited ? tracer->prohibitions[capability->known->index] : (struct str){0});
 	json_out_member_str(out, "nearest", nearest ? nearest->name : (struct str){0});
+	return write_words(tracer, traced);
 }
 
-static void write_capabilities(
-	const struct tracer *tracer, const struct evaluation *evaluation, const struct trace_place *entry)
+static int write_capabilities(const struct tracer *tracer, const struct evaluation *evaluation,
+	const struct trace_place *entry, const struct trace_state *state)
 {
 	const struct requirement *requirement = evaluation->requirement;
+	int result = 0;
 
 	json_out_key(tracer->out, "capabilities");
 	json_out_begin_array(tracer->out);
-	for (size_t i = 0; i < requirement->capability_count; i++) {
+	for (size_t i = 0; i < requirement->capability_count && !result; i++) {
 		const struct capability *capability = &requirement->capabilities[i];
 		struct traced traced = {
 			.capability = capability,
@@ -89,13 +115,15 @@ static void write_capabilities(
 			.evaluation = evaluation,
 			.place = trace_source_capability(tracer->arena, entry, capability),
 			.is_prohibited = capability->is_prohibited,
+			.verdict = trace_verdict_of(evaluation, capability, state),
 		};
 
 		json_out_begin_object(tracer->out);
-		write_traced(tracer, &traced);
+		result = write_traced(tracer, &traced);
 		json_out_end_object(tracer->out);
 	}
 	json_out_end_array(tracer->out);
+	return result;
 }
 
 /* ---- requirements */
@@ -115,6 +143,8 @@ static int write_steps(const struct tracer *tracer, const struct evaluation *eva
 		json_out_begin_object(out);
 		json_out_member_text(out, "row", trace_row_name(row));
 		json_out_member_bool(out, "met", row == last);
+		json_out_member_text(out, "asks", trace_row_asks(row));
+		json_out_member_text(out, "answer", trace_row_answer(evaluation, row));
 		json_out_member_str(out, "because", because);
 		json_out_end_object(out);
 	}
@@ -122,41 +152,62 @@ static int write_steps(const struct tracer *tracer, const struct evaluation *eva
 	return 0;
 }
 
+static void write_identity(const struct requirement *requirement, const struct trace_place *entry, struct json_out *out)
+{
+	json_out_member_str(out, "requirementKey", requirement->key);
+	json_out_member_str(out, "agent", requirement->agent);
+	json_out_member_str(out, "mcpId", requirement->mcp_id);
+	json_out_member_text(out, "level", requirement_level_name(requirement));
+	json_out_member_bool(out, "goesOnWithout", requirement->can_proceed);
+	member_pointer(out, entry);
+}
+
+static void write_state(const struct trace_state *state, struct json_out *out)
+{
+	json_out_key(out, "operatorState");
+	words_state_write(state->key, &state->words, out);
+}
+
 static int write_requirement(const struct tracer *tracer, const struct evaluation *evaluation)
 {
 	const struct requirement *requirement = evaluation->requirement;
 	struct json_out *out = tracer->out;
 	struct trace_place entry = {0};
-	int result;
+	struct trace_state state = {0};
+	int result = trace_state_of(tracer->arena, tracer->admission, evaluation, &state);
 
+	if (result)
+		return result;
 	if (requirement->entry != PACKAGE_NOWHERE)
 		entry = trace_source_entry(tracer->document, requirement->entry);
 	json_out_begin_object(out);
-	json_out_member_str(out, "requirementKey", requirement->key);
-	json_out_member_str(out, "agent", requirement->agent);
-	json_out_member_str(out, "mcpId", requirement->mcp_id);
-	member_pointer(out, &entry);
+	write_identity(requirement, &entry, out);
 	json_out_member_text(out, "status", admission_status_name(evaluation->status));
+	write_state(&state, out);
 	json_out_key(out, "rule");
 	json_out_begin_object(out);
 	write_rule(out, trace_row(evaluation));
 	json_out_end_object(out);
 	result = write_steps(tracer, evaluation);
-	if (result)
-		return result;
-	write_capabilities(tracer, evaluation, &entry);
+	if (!result)
+		result = write_capabilities(tracer, evaluation, &entry, &state);
 	json_out_end_object(out);
-	return 0;
+	return result;
 }
 
 /* ---- subtasks */
 
-static int write_declared(const struct tracer *tracer, const struct subtask_row *row)
+static int write_declared(
+	const struct tracer *tracer, const struct subtask_decision *decision, const struct trace_state *state)
 {
+	const struct subtask_row *row = decision->row;
 	const struct package *package = tracer->admission->package;
 	const struct catalog_mcp *owner = capability_owner(package->catalog, row->capability);
 	struct trace_place subtask = trace_source_subtask(tracer->document, row->subtask);
-	struct traced traced = {.declared = owner, .place = subtask, .is_prohibited = row->is_prohibited};
+	struct traced traced = {.declared = owner,
+		.place = subtask,
+		.is_prohibited = row->is_prohibited,
+		.verdict = trace_verdict_of_subtask(decision, state)};
 	struct capability capability = {.requested = row->capability, .canonical = row->capability};
 	int result = 0;
 
@@ -170,24 +221,27 @@ static int write_declared(const struct tracer *tracer, const struct subtask_row 
 	if (row->bound)
 		traced.evaluation = &tracer->admission->evaluations[row->bound - package->requirements];
 	traced.capability = &capability;
-	write_traced(tracer, &traced);
-	return 0;
+	return write_traced(tracer, &traced);
 }
 
 static int write_subtask(const struct tracer *tracer, const struct subtask_decision *decision)
 {
 	const struct subtask_row *row = decision->row;
 	struct json_out *out = tracer->out;
-	int result;
+	struct trace_state state = {0};
+	int result = trace_state_of_subtask(tracer->arena, tracer->admission, decision, &state);
 
+	if (result)
+		return result;
 	json_out_begin_object(out);
 	json_out_member_str(out, "subtaskId", row->subtask_id);
 	json_out_member_str(out, "agent", row->agent);
 	json_out_member_str(out, "requirementKey", row->requirement_key);
 	json_out_member_str(out, "mcpId", row->mcp_id);
 	json_out_member_text(out, "status", admission_status_name(decision->status));
+	write_state(&state, out);
 	json_out_member_text(out, "when", trace_subtask_when(row));
-	result = write_declared(tracer, row);
+	result = write_declared(tracer, decision, &state);
 	json_out_end_object(out);
 	return result;
 }
@@ -246,12 +300,78 @@ static int write_top_rule(const struct tracer *tracer)
 	if (evaluation)
 		return write_deciding(tracer, evaluation);
 	if (whole)
-		write_without_row(tracer, "over a limit, or a container of the wrong type",
-			(struct str){whole, strlen(whole)}, NULL);
+		write_without_row(
+			tracer, "over a limit, or a part of the wrong type", (struct str){whole, strlen(whole)}, NULL);
 	else if (subtask)
 		write_without_row(tracer, trace_subtask_when(subtask->row), subtask->reason, subtask->row);
 	else
 		json_out_null(tracer->out);
+	return 0;
+}
+
+/* ---- the top line */
+
+static const char *status_words(enum admission_status status)
+{
+	if (status == ADMISSION_BLOCKED)
+		return "Blocked";
+	return status == ADMISSION_WARNING ? "Goes ahead with a warning" : "Allowed";
+}
+
+/* What it comes from for people: of a block its origin (2.2), which for a subtask is the requirement that it waits for. */
+struct deciding {
+	const struct evaluation *evaluation;
+	const struct subtask_decision *subtask;
+};
+
+static struct deciding find_origin(const struct admission *admission)
+{
+	struct hold_origin origin = {0};
+
+	if (projection_hold_origin(admission, true, &origin))
+		return (struct deciding){origin.evaluation, origin.subtask};
+	return (struct deciding){find_deciding(admission), NULL};
+}
+
+static struct str headline_of(const struct tracer *tracer, struct deciding deciding)
+{
+	const struct admission *admission = tracer->admission;
+	const char *status = status_words(admission->status);
+
+	if (deciding.evaluation)
+		return arena_printf(tracer->arena, "%s by row %s: %s.", status,
+			trace_row_name(trace_row(deciding.evaluation)), trace_row_when(trace_row(deciding.evaluation)));
+	if (admission->package->whole_fault)
+		return arena_printf(tracer->arena, "%s as a whole: over a limit, or a part of the wrong type.", status);
+	if (deciding.subtask)
+		return arena_printf(
+			tracer->arena, "%s by a subtask: %s.", status, trace_subtask_when(deciding.subtask->row));
+	return arena_printf(tracer->arena, "%s: it asks for nothing.", status);
+}
+
+static int write_top_words(const struct tracer *tracer)
+{
+	const struct admission *admission = tracer->admission;
+	struct deciding deciding = find_origin(admission);
+	struct str headline = headline_of(tracer, deciding);
+	struct trace_state state = {.key = OPERATOR_PLAN_NEEDS_CHANGES, .words.sign = "square, x"};
+	struct json_out *out = tracer->out;
+	int result = headline.bytes ? 0 : -ENOMEM;
+
+	if (!result && deciding.evaluation)
+		result = trace_state_of(tracer->arena, admission, deciding.evaluation, &state);
+	else if (!result && deciding.subtask)
+		result = trace_state_of_subtask(tracer->arena, admission, deciding.subtask, &state);
+	if (result)
+		return result;
+	if (admission->status == ADMISSION_ALLOWED)
+		state = (struct trace_state){.key = OPERATOR_CONTEXT_APPROVED, .words.sign = "check"};
+	json_out_key(out, "words");
+	json_out_begin_object(out);
+	json_out_member_text(out, "sign", state.words.sign);
+	json_out_member_text(out, "tone", operator_key_tone(state.key));
+	json_out_member_str(out, "headline", headline);
+	json_out_end_object(out);
 	return 0;
 }
 
@@ -263,7 +383,9 @@ int trace_write(struct arena *arena, const struct admission *admission, const js
 	tracer.prohibitions = trace_prohibitions(arena, admission->package, document);
 	if (!tracer.prohibitions)
 		return -ENOMEM;
-	result = write_top_rule(&tracer);
+	result = write_top_words(&tracer);
+	if (!result)
+		result = write_top_rule(&tracer);
 	json_out_key(out, "requirements");
 	json_out_begin_array(out);
 	for (size_t i = 0; i < admission->evaluation_count && !result; i++)

@@ -224,6 +224,17 @@ int words_state(struct arena *arena, enum operator_key key, enum hold_arm arm, c
 	return error;
 }
 
+void words_state_write(enum operator_key key, const struct words *words, struct json_out *out)
+{
+	json_out_begin_object(out);
+	json_out_member_text(out, "key", operator_key_name(key));
+	json_out_member_text(out, "tone", operator_key_tone(key));
+	json_out_member_text(out, "sign", words->sign);
+	json_out_member_str(out, "headline", words->headline);
+	json_out_member_str(out, "body", words->body);
+	json_out_end_object(out);
+}
+
 static const struct {
 	const char *name;
 	const char *label;

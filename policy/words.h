@@ -46,6 +46,9 @@ struct words {
 int words_state(struct arena *arena, enum operator_key key, enum hold_arm arm, const struct words_facts *facts,
 	struct words *ret_words) MUST_USE;
 
+/* `operatorState` as every answer has it: {key, tone, sign, headline, body}. */
+void words_state_write(enum operator_key key, const struct words *words, struct json_out *out);
+
 enum action_id {
 	ACTION_APPROVE_ONCE = 0,
 	ACTION_APPROVE_ALWAYS,

@@ -98,13 +98,7 @@ void lifecycle_hold_facts_write(const struct lifecycle_hold_facts *facts, struct
 
 void lifecycle_state_write(const struct lifecycle_state *state, struct json_out *out)
 {
-	json_out_begin_object(out);
-	json_out_member_text(out, "key", operator_key_name(state->key));
-	json_out_member_text(out, "tone", operator_key_tone(state->key));
-	json_out_member_text(out, "sign", state->words.sign);
-	json_out_member_str(out, "headline", state->words.headline);
-	json_out_member_str(out, "body", state->words.body);
-	json_out_end_object(out);
+	words_state_write(state->key, &state->words, out);
 }
 
 int hold_store_json(struct arena *arena, const struct lifecycle_hold *hold, struct str *ret_json)

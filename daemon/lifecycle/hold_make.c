@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/recheck.h"
 #include "daemon/lifecycle/time_text.h"
 #include "daemon/store/run.h"
+#include "policy/words_evaluation.h"
 
 /* Names of `from` that are in `other` (wanted true) or aren't. */
 static int pick_names(struct arena *arena, const struct precedence_set *from, const struct precedence_set *other,
@@ -154,53 +155,6 @@ int hold_make(struct world *world, const struct verdict *verdict, struct lifecyc
 
 /* ---- words */
 
-static int phrase(struct arena *arena, const struct str *names, size_t count, struct str *ret)
-{
-	*ret = (struct str){0};
-	for (size_t i = 0; i < count; i++) {
-		*ret = i == 0 ? arena_str(arena, names[i])
-			      : arena_printf(arena, "%.*s, %.*s", (int)ret->len, ret->bytes, (int)names[i].len,
-					names[i].bytes);
-		if (ret->bytes == NULL)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* What the requirement asks for, as a phrase: its bounded reads where those decide, else all of it. */
-static int capability_phrase(struct arena *arena, const struct requirement *requirement, struct str *ret)
-{
-	struct str *names = ARENA_ARRAY(arena, requirement->capability_count, struct str);
-	bool reads_only = requirement_needs_grant(requirement);
-	size_t count = 0;
-
-	if (names == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < requirement->capability_count; i++) {
-		const struct capability *capability = &requirement->capabilities[i];
-
-		if (capability->canonical.bytes != NULL &&
-			(!reads_only || capability->class == CLASS_BOUNDED_READ_ONLY))
-			names[count++] = capability->canonical;
-	}
-	return phrase(arena, names, count, ret);
-}
-
-static int evaluation_words(struct world *world, const struct evaluation *evaluation, struct words_facts *facts)
-{
-	const struct requirement *requirement = evaluation->requirement;
-
-	facts->goes_on_without = requirement->can_proceed && evaluation->status == ADMISSION_WARNING;
-	facts->server = requirement->mcp != NULL ? requirement->mcp->display_name : requirement->mcp_id;
-	facts->health = evaluation->health.status;
-	facts->install_state = evaluation->health.install_state;
-	facts->observed = evaluation->health.observed;
-	facts->is_switched_off = evaluation->health.observed && !evaluation->health.enabled;
-	facts->error = evaluation->health.error;
-	facts->reason = evaluation->reason;
-	return capability_phrase(world->arena, requirement, &facts->capabilities);
-}
-
 static void record_words(struct world *world, const struct store_grant *grant, struct words_facts *facts)
 {
 	int64_t now = world->call->now;
@@ -215,10 +169,10 @@ static int hold_words(struct world *world, const struct lifecycle_hold *hold, st
 {
 	const struct lifecycle_hold_facts *held = &hold->facts;
 	int64_t now = world->call->now;
-	int r = phrase(world->arena, held->left, held->left_count, &facts->left);
+	int r = words_phrase(world->arena, held->left, held->left_count, &facts->left);
 
 	if (r == 0)
-		r = phrase(world->arena, held->missing, held->missing_count, &facts->missing);
+		r = words_phrase(world->arena, held->missing, held->missing_count, &facts->missing);
 	facts->reason = hold->kind == HOLD_NEEDS_GRANT ? held->reason : hold->reason;
 	if (held->at != 0) {
 		facts->who = held->actor.principal;
@@ -244,7 +198,7 @@ int hold_state(struct world *world, const struct verdict *verdict, const struct 
 
 	ret->key = projection_package_key(&verdict->admission, world->has_root, &evaluation);
 	if (evaluation != NULL)
-		r = evaluation_words(world, evaluation, &facts);
+		r = words_evaluation_facts(world->arena, evaluation, &facts);
 	if (r == 0 && hold != NULL)
 		r = hold_words(world, hold, &facts);
 	grant = evaluation != NULL ? deciding_grant(world, &verdict->subject, &evaluation->grant) : NULL;

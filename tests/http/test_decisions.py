@@ -66,7 +66,8 @@ def a_decision_says_which_row_decided_and_where_it_is_written(daemon):
     first, second = found["requirements"]
     equal([(step["row"], step["met"]) for step in first["trace"]], [("0", False), ("1", False), ("2", True)])
     equal(second["rule"]["row"], "5a")
-    equal(second["trace"][-1], {"row": "5a", "met": True, "because": "nobody has approved it"})
+    equal(second["trace"][-1], {"row": "5a", "met": True, "asks": "approved, unused, covering?", "answer": "no",
+                                  "because": "nobody has approved it"})
     equal([(item["asWritten"], item["pointer"], item["capability"], item["rule"]) for item in first["capabilities"]],
           [("filesystem.read", "/mcpRequirements/0/capabilities/0", READ, 5),
            ("github.issues.read", "/mcpRequirements/0/capabilities/1", "github.issues.read", 2)])

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What the API says to people (chapter 7.4): the words of events, of decisions and of the queue, and nobody else's among them. Speaks TAP."""
+import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import (LIST, READ, check, equal, free, reads, run_scenes, scene)  # noqa: E402
+from daemon import (LIST, READ, check, equal, free, package, reads, requirement, run_scenes, scene)  # noqa: E402
 from openapi import load  # noqa: E402
 
 MARK = "written <b>by somebody</b>"
@@ -128,6 +130,78 @@ def what_is_exported_and_chained_has_no_words(daemon):
     world.submit(free("a"))
     lines = daemon.auditor.get("/v1/audit", Accept="application/x-ndjson").must(200).raw
     check(b'"words"' not in lines and b'"task.status"' in lines, lines[:300])
+
+
+# ---- decisions
+
+
+def why(world, decision):
+    def found():
+        answer = world.daemon.auditor.get("/v1/decisions/" + decision)
+        return answer.json if answer.status == 200 else None
+    return world.daemon.wait_until(found, "the record of " + decision)
+
+
+def previewed(world, label):
+    return why(world, {item["label"]: item["decisionId"] for item in world.preview()["packages"]}[label])
+
+
+@scene
+def a_decision_says_which_row_in_plain_words(daemon):
+    world = daemon.world()
+    world.project_grant(READ)
+    world.submit(package("a", requirement("fs", capabilities=["filesystem.read"]),
+                         subtasks=[{"id": "s", "agent": "backend", "mcpCapabilities": [READ]}]))
+    world.project_grant(decision="revoked", reason=MARK)
+    found = previewed(world, "a")
+    equal(found["words"], {"sign": "disc, minus", "tone": "amber",
+                           "headline": "Blocked by row 5a: it reads project files, and access doesn't cover them."})
+    asked = found["requirements"][0]
+    equal((asked["level"], asked["goesOnWithout"]), ("required", False))
+    equal(asked["operatorState"], {"key": "needs_project_context", "tone": "amber", "sign": "disc, minus",
+                                   "headline": "Project access was removed", "body": "This project's read access was removed."})
+    equal(asked["trace"][-1], {"row": "5a", "met": True, "asks": "approved, unused, covering?", "answer": "no",
+                               "because": "revoked, access removed"})
+    equal({step["answer"] for step in asked["trace"][:-1]}, {"yes", "no"})
+    one = asked["capabilities"][0]
+    equal((one["classWords"], one["reaches"], one["coverage"]), ("read-only", "read-only files", "none: access removed"))
+    equal(one["verdict"], {"sign": "disc, minus", "tone": "amber", "headline": "Project access was removed"})
+    task = found["subtasks"][0]
+    equal((task["operatorState"]["headline"], task["verdict"]["headline"]), ("Project access was removed", "Waits for the same approval"))
+    check(MARK not in json.dumps(found["requirements"]), "a person's words are in a decision's")
+
+
+@scene
+def each_capability_says_how_it_reaches_the_agent_and_what_became_of_it(daemon):
+    world = daemon.world()
+    world.project_grant(READ)
+    world.submit(package("a", requirement("fs"),
+                         requirement("live", index=1, mcp="github", level="optional", action="continue_without_mcp",
+                                     capabilities=["github.issues.create"]),
+                         requirement("text", index=2, mcp="github", level="optional", action="continue_without_mcp",
+                                     capabilities=["github.issues.read"])),
+                 package("b", requirement("typo", mcp="github", capabilities=["github.secerts.write", "github.issues.read"])))
+    found = previewed(world, "a")
+    said = {one["requirementKey"]: one["capabilities"][0] for one in found["requirements"]}
+    equal({key: (one["reaches"], one["coverage"], one["verdict"]["headline"]) for key, one in said.items()},
+          {"fs": ("read-only files", "access to the project", "May be read"),
+           "live": ("live tool", "needs none", "Not offered yet, goes on without"),
+           "text": ("text in its prompt", "needs none", "No text of it in the prompt")})
+    check(found["words"]["headline"].startswith("Goes ahead with a warning by row "), found["words"])
+    typo = previewed(world, "b")["requirements"][0]["capabilities"]
+    equal([(one["classWords"], one["reaches"], one["verdict"]["headline"], one["nearest"]) for one in typo],
+          [("unknown", "nothing", "Not known", "github.secrets.write"),
+           ("read-only", "text in its prompt", "Blocked with its requirement", None)])
+
+
+@scene
+def words_are_no_part_of_a_decision(daemon):
+    world = daemon.world()
+    world.submit(reads("a"))
+    found = previewed(world, "a")
+    again = daemon.auditor.post("/v1/decisions/%s/replay" % found["id"]).must(200)
+    equal((again["same"], again["inputsDigest"]["recorded"]), (True, found["id"]))
+    check(not {"words", "operatorState", "verdict"} & set(re.findall(r'"(\w+)":', json.dumps([found["inputs"], found["result"]]))), found)
 
 
 if __name__ == "__main__":

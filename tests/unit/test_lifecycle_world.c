@@ -181,12 +181,12 @@ static void expect_daemon_saw_it(struct lifecycle_fixture *fixture)
 {
 	struct lifecycle_reader reader = lifecycle_fixture_reader(fixture);
 	struct store_event_filter filter = {.type = STR("health.changed"), .newest_first = true};
-	struct store_event_list events = {0};
+	struct lifecycle_told told = {0};
 
-	assert_int_equal(lifecycle_list_events(&reader, filter, 0, 1, &events), 0);
-	assert_int_equal(events.count, 1);
-	assert_null(events.items[0].actor.principal.bytes);
-	assert_non_null(strstr(events.items[0].payload_json.bytes, "\"source\":\"builtin\""));
+	assert_int_equal(lifecycle_list_events(&reader, filter, 0, 1, &told), 0);
+	assert_int_equal(told.events.count, 1);
+	assert_null(told.events.items[0].actor.principal.bytes);
+	assert_non_null(strstr(told.events.items[0].payload_json.bytes, "\"source\":\"builtin\""));
 }
 
 static void health_is_stored_as_an_approval_saw_it(void **state)

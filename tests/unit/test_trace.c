@@ -74,6 +74,35 @@ static const char *member(const json_t *object, const char *key)
 
 /* ---- held against the engine */
 
+/* Words for people: whole, and no hole where a fact is absent. */
+static void check_said(const json_t *object, const char *const *keys)
+{
+	for (size_t i = 0; keys[i]; i++) {
+		const char *text = member(object, keys[i]);
+
+		assert_non_null(text);
+		assert_true(strlen(text) > 0);
+		assert_null(strpbrk(text, "{}[]|"));
+	}
+}
+
+static void check_words(const json_t *traced)
+{
+	static const char *const own[] = {"classWords", "reaches", "coverage", NULL};
+	static const char *const verdict[] = {"sign", "tone", "headline", NULL};
+
+	check_said(traced, own);
+	check_said(json_object_get(traced, "verdict"), verdict);
+}
+
+static void check_state(const json_t *row)
+{
+	static const char *const state[] = {"key", "tone", "sign", "headline", NULL};
+
+	check_said(json_object_get(row, "operatorState"), state);
+	assert_non_null(member(json_object_get(row, "operatorState"), "body"));
+}
+
 static void check_steps(const json_t *requirement, const struct evaluation *evaluation)
 {
 	const json_t *steps = json_object_get(requirement, "trace");
@@ -87,6 +116,8 @@ static void check_steps(const json_t *requirement, const struct evaluation *eval
 		assert_string_equal(member(step, "row"), trace_row_name((enum table_row)i));
 		assert_int_equal(json_is_true(json_object_get(step, "met")), i + 1 == count);
 		assert_true(strlen(member(step, "because")) > 0);
+		assert_true(strlen(member(step, "asks")) > 0);
+		assert_true(strlen(member(step, "answer")) > 0);
 	}
 	assert_string_equal(member(json_object_get(requirement, "rule"), "row"), trace_row_name(evaluation->row));
 }
@@ -106,12 +137,15 @@ static void check_requirement(
 	const json_t *capabilities = json_object_get(requirement, "capabilities");
 
 	check_steps(requirement, evaluation);
+	check_state(requirement);
+	assert_string_equal(member(requirement, "level"), requirement_level_name(evaluation->requirement));
 	assert_int_equal(json_array_size(capabilities), evaluation->requirement->capability_count);
 	for (size_t i = 0; i < json_array_size(capabilities); i++) {
 		const struct capability *capability = &evaluation->requirement->capabilities[i];
 		const json_t *traced = json_array_get(capabilities, i);
 
 		check_written(decided, traced);
+		check_words(traced);
 		assert_string_equal(member(traced, "class"), capability_class_name(capability->class));
 		assert_int_equal(json_is_string(json_object_get(traced, "prohibitedBy")), capability->is_prohibited);
 	}
@@ -119,6 +153,8 @@ static void check_requirement(
 
 static void check_subtask(const struct decided *decided, const json_t *traced, const struct subtask_decision *decision)
 {
+	check_state(traced);
+	check_words(traced);
 	assert_string_equal(member(traced, "status"), admission_status_name(decision->status));
 	assert_string_equal(member(traced, "class"), capability_class_name(decision->row->class));
 	assert_string_equal(member(traced, "capability"), decision->row->capability.bytes);
@@ -133,6 +169,7 @@ static void check_trace(struct decided *decided)
 	const json_t *requirements = json_object_get(trace, "requirements");
 	const json_t *subtasks = json_object_get(trace, "subtasks");
 
+	check_said(json_object_get(trace, "words"), (const char *const[]){"sign", "tone", "headline", NULL});
 	assert_int_equal(json_array_size(requirements), decided->admission.evaluation_count);
 	assert_int_equal(json_array_size(subtasks), decided->admission.subtask_count);
 	for (size_t i = 0; i < json_array_size(requirements); i++)
