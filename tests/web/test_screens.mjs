@@ -104,7 +104,7 @@ test("a plan that nothing blocks is approved by clicking, and cleared from the q
   await page.getByLabel("Reason").fill("Read it");
   await stage.shot(page, "approve-plan");
   await page.locator("[data-confirm][aria-disabled=false]").click();
-  await page.getByText("Plan approved. Only cancelling ends it.").waitFor();
+  await page.locator(".toast", {hasText: "Plan approved. Only cancelling ends it."}).waitFor();
   await page.getByText("This plan is approved.").waitFor();
   equal((await stage.api("ana", "GET", "/v1/tasks/nightly-link-check")).body.status, "approved");
   await page.close();

@@ -60,7 +60,7 @@ export function checkHref(href) {
 }
 
 /** The response, or a Problem. */
-export async function send(method, href, {body, key, headers, signal} = {}) {
+export async function request(method, href, {body, key, headers, signal} = {}) {
   const init = {method, headers: {...fields(body, key), ...headers}, signal, cache: "no-store"};
   if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
   let answer;
@@ -83,7 +83,7 @@ async function problemOf(answer) {
 }
 
 export async function ask(method, href, options) {
-  const answer = await send(method, href, options);
+  const answer = await request(method, href, options);
   return answer.status === 204 ? null : answer.json().catch(() => { throw new Problem(0, UNREACHABLE); });
 }
 
@@ -91,7 +91,7 @@ export const get = (href, options) => ask("GET", href, options);
 
 /** The lines of a job: onLine(progress) for each, the last one's `result`. */
 export async function job(method, href, body, onLine) {
-  const answer = await send(method, href, {body, headers: {Accept: "application/x-ndjson, application/json"}});
+  const answer = await request(method, href, {body, headers: {Accept: "application/x-ndjson, application/json"}});
   let last = null;
   for (const line of (await answer.text()).split("\n").filter(Boolean)) {
     last = JSON.parse(line);

@@ -1,6 +1,6 @@
 // Events as they happen. HTTP/1.1 gives an origin six connections, so of all tabs of one token one holds the stream (a Web Lock) and tells
 // the others (a BroadcastChannel).
-import {loadSession, reachable, send, session, signedOut} from "./api.js";
+import {loadSession, reachable, request, session, signedOut} from "./api.js";
 import {value} from "./html.js";
 import {serverNow, setServerTime} from "./time.js";
 
@@ -70,7 +70,7 @@ function heard(event) {
 async function hold(signal) {
   const headers = {Accept: "text/event-stream"};
   if (lastId) headers["Last-Event-ID"] = lastId;
-  const answer = await send("GET", "/v1/events", {headers, signal});
+  const answer = await request("GET", "/v1/events", {headers, signal});
   await readStream(answer.body, heard);
 }
 
