@@ -18,7 +18,7 @@ admitctl_SOURCES = \
   %D%/cmd_handoff.c %D%/cmd_health.c %D%/cmd_heartbeat.c %D%/cmd_mcp.c %D%/cmd_move.c %D%/mcp_daemon.c %D%/mcp_daemon.h %D%/plan_revision.c %D%/plan_revision.h %D%/cmd_outcome.c %D%/cmd_preview.c %D%/cmd_project.c %D%/cmd_register.c %D%/cmd_rejudge.c %D%/cmd_replay.c %D%/cmd_server.c %D%/cmd_status.c \
   %D%/cmd_inventory.c %D%/cmd_search.c \
   %D%/cmd_import.c \
-  %D%/child.c %D%/child.h %D%/cmd_materialize.c %D%/materialize.h %D%/materialize_note.c %D%/materialize_plan.c %D%/materialize_write.c \
+  %D%/child.c %D%/child.h %D%/cmd_materialize.c %D%/materialize.h %D%/materialize_note.c %D%/materialize_plan.c %D%/materialize_show.c %D%/materialize_write.c \
   %D%/cmd_redact.c %D%/secrets.c %D%/secrets.h \
   %D%/cmd_task.c %D%/cmd_test.c %D%/cmd_token.c
 admitctl_SOURCES += %D%/cmd_bundle.c

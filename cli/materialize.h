@@ -16,7 +16,7 @@
 /* Where resources go in a checkout, and what keeps them out of its commits. */
 #define MATERIALIZE_CONTEXT ".admitd-context"
 
-enum { MATERIALIZE_FILES_MOST = 32768, MATERIALIZE_WITHHELD_MOST = 1024 };
+enum { MATERIALIZE_FILES_MOST = 32768, MATERIALIZE_WITHHELD_MOST = 1024, MATERIALIZE_PID_MOST = 4194304 };
 
 struct materialize_withheld {
 	const char *kind; /* "server", "requirement", "skill" */
@@ -63,15 +63,31 @@ struct materialize {
 	struct secrets secrets;
 };
 
+/* A plan that says nothing yet, in the run's arena; NULL: no memory. */
+struct materialize *materialize_new(struct cli *cli) MUST_USE;
+/* What it holds beside the arena; for CLEANUP(). */
+void materialize_drop(struct materialize **plan);
+
+/* Where run folders lie, by --base or what is usual. */
+const char *materialize_base(struct cli *cli);
+
 void materialize_withhold(
 	struct materialize *plan, const char *kind, struct str name, const char *reason, struct str detail);
 
 /* What shall be written, from the command line's body and the daemon. 0, or an exit code after saying why. */
 int materialize_plan(struct materialize *plan) MUST_USE;
 
+/* The same of what the daemon's agent-config answered, which must outlive the plan. */
+int materialize_take(struct materialize *plan, const json_t *config) MUST_USE;
+
 /* Writes the plan. 0, or an exit code after saying why; then materialize_undo() takes away what was written. */
 int materialize_write(struct materialize *plan, const char *base) MUST_USE;
 void materialize_undo(struct materialize *plan);
+
+/* Says on standard error what was withheld or left out. */
+void materialize_say_left_out(const struct materialize *plan);
+/* Shows what was written, and what the agent is run with. */
+void materialize_show(const struct materialize *plan);
 
 /* Members that say what was done, for the note and the answer. */
 void materialize_write_summary(const struct materialize *plan, struct json_out *out);

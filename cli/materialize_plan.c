@@ -84,23 +84,27 @@ static int take_reader(struct materialize *plan, const json_t *reader)
 	return r == 0 ? 0 : cli_say_error("the reader", r);
 }
 
+int materialize_take(struct materialize *plan, const json_t *config)
+{
+	const json_t *item;
+	size_t index;
+
+	plan->decision_id = text_of(config, "decisionId");
+	json_array_foreach(json_object_get(config, "withheld"), index, item)
+		materialize_withhold(plan, document_text_or_empty(item, "kind"), text_of(item, "name"),
+			document_text_or_empty(item, "reason"), text_of(item, "detail"));
+	return take_reader(plan, json_object_get(config, "reader"));
+}
+
 static int ask(struct materialize *plan)
 {
 	struct cli *cli = plan->cli;
-	const json_t *item;
-	size_t index;
 	int result = cli_call(cli, "GET",
 		cli_printf(cli, "/v1/runs/%s/agent-config?agent=%s", cli_segment(cli, plan->run),
 			agent_kind_name(plan->agent)),
 		(struct str){0}, &plan->reply);
 
-	if (result != 0)
-		return result;
-	plan->decision_id = text_of(plan->reply.json, "decisionId");
-	json_array_foreach(json_object_get(plan->reply.json, "withheld"), index, item)
-		materialize_withhold(plan, document_text_or_empty(item, "kind"), text_of(item, "name"),
-			document_text_or_empty(item, "reason"), text_of(item, "detail"));
-	return take_reader(plan, json_object_get(plan->reply.json, "reader"));
+	return result != 0 ? result : materialize_take(plan, plan->reply.json);
 }
 
 int materialize_plan(struct materialize *plan)

@@ -230,11 +230,6 @@ static int start_lifecycle(struct admitd *admitd)
 	return r != 0 ? EXIT_FAILURE : 0;
 }
 
-static bool is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
 static void set_limit(unsigned set, int64_t usual, int64_t *ret)
 {
 	*ret = set != 0 ? (int64_t)set : usual;
@@ -289,11 +284,8 @@ static int start_server(struct admitd *admitd)
 			r == -EADDRINUSE ? "; give another --listen" : "");
 		return EXIT_FAILURE;
 	}
-	if (admitd->tls == NULL && !is_loopback(set->address))
-		log_line(LOG_LINE_WARNING, "listen",
-			"%s is no loopback address, and this is HTTP without TLS: tokens can be read on the way; set "
-			"[server] certificate_file and key_file",
-			set->address);
+	if (admitd->tls == NULL)
+		main_tls_warn_plain(set->address);
 	return 0;
 }
 

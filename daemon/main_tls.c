@@ -17,6 +17,20 @@ static void tell_end(struct tls *tls)
 		text, warning != NULL ? "; " : "", warning != NULL ? warning : "");
 }
 
+static bool is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+void main_tls_warn_plain(const char *address)
+{
+	if (!is_loopback(address))
+		log_line(LOG_LINE_WARNING, "listen",
+			"%s is no loopback address, and this is HTTP without TLS: tokens can be read on the way; set "
+			"[server] certificate_file and key_file",
+			address);
+}
+
 int main_tls_load(const struct config *config, struct tls **ret)
 {
 	struct tls_fault fault = {0};

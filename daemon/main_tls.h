@@ -13,6 +13,9 @@
  */
 int main_tls_load(const struct config *config, struct tls **ret) MUST_USE;
 
+/* Says in the log that others can read tokens on the way, unless `address` is a loopback one. */
+void main_tls_warn_plain(const char *address);
+
 /* Reads them again and logs what came of it: where they can't be used, those that were there stay. */
 void main_tls_reload(struct tls *tls);
 

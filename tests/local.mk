@@ -376,7 +376,7 @@ check_PROGRAMS += yaml_pairs
 yaml_pairs_SOURCES = %D%/lib/yaml_pairs.c
 yaml_pairs_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
 yaml_pairs_LDADD = $(JANSSON_LIBS) $(YAML_LIBS)
-agent_tests = %D%/cli/test_redact.py %D%/cli/test_materialize.py %D%/cli/test_run_lifetime.py %D%/http/test_agent_config.py
+agent_tests = %D%/cli/test_redact.py %D%/cli/test_materialize.py %D%/cli/test_run_lifetime.py %D%/cli/test_handoff_config.py %D%/http/test_agent_config.py
 TESTS += $(agent_tests)
 EXTRA_DIST += $(agent_tests) %D%/cli/materializing.py
 # ---- end of agents
