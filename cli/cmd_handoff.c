@@ -103,7 +103,7 @@ static void show_run(struct cli *cli, const json_t *reply)
 
 static bool is_living(long pid)
 {
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 	struct json_out out;
 
 	buf_init(&buf, LINE_CEILING);

@@ -95,7 +95,7 @@ static void show_contents(struct cli *cli, const json_t *targets)
 static int show(struct cli *cli, const json_t *answer)
 {
 	static const char *const headings[] = {"PATH", "IS", "SIZE", "LINES", ""};
-	CLEANUP(table_drop) struct table table;
+	CLEANUP(table_drop) struct table table = {0};
 	const json_t *targets = json_object_get(answer, "targets");
 	const json_t *target;
 	size_t index;
@@ -132,7 +132,7 @@ static int read_request(struct cli *cli, struct inventory_request *request)
 static int run(struct cli *cli)
 {
 	CLEANUP(contained_root_close) struct contained_root root = {0};
-	CLEANUP(cli_buf_drop) struct buf answer;
+	CLEANUP(cli_buf_drop) struct buf answer = {0};
 	CLEANUP(json_drop) json_t *parsed = NULL;
 	struct inventory_request request;
 	int result = 0;

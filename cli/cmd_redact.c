@@ -47,7 +47,7 @@ static int pass(struct cli *cli, const char *path, const struct secret_mask *mas
 {
 	bool is_file = path != NULL && strcmp(path, "-") != 0;
 	CLEANUP(descriptor_drop) int descriptor = is_file ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	CLEANUP(filter_drop) struct secret_filter filter;
+	CLEANUP(filter_drop) struct secret_filter filter = {0};
 	ssize_t passed = 1;
 
 	secret_filter_init(&filter, mask);

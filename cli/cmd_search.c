@@ -122,7 +122,7 @@ static int say_refusal(struct cli *cli, const struct tools_refusal *refusal)
 static int run(struct cli *cli)
 {
 	CLEANUP(contained_root_close) struct contained_root root = {0};
-	CLEANUP(cli_buf_drop) struct buf answer;
+	CLEANUP(cli_buf_drop) struct buf answer = {0};
 	CLEANUP(json_drop) json_t *parsed = NULL;
 	struct tools_refusal refusal;
 	struct search_request request;

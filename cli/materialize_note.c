@@ -200,7 +200,7 @@ static void clear_skills(const json_t *note, const char *place, const char *path
 
 void materialize_clear_outside(int folder)
 {
-	CLEANUP(arena_drop) struct arena arena;
+	CLEANUP(arena_drop) struct arena arena = {0};
 	CLEANUP(json_drop) json_t *note = NULL;
 
 	arena_init(&arena, 4 * (size_t)NOTE_LIMIT);
@@ -214,7 +214,7 @@ void materialize_clear_outside(int folder)
 
 bool materialize_is_wanted(int folder)
 {
-	CLEANUP(arena_drop) struct arena arena;
+	CLEANUP(arena_drop) struct arena arena = {0};
 	CLEANUP(json_drop) json_t *note = NULL;
 
 	arena_init(&arena, 4 * (size_t)NOTE_LIMIT);

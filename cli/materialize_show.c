@@ -51,7 +51,7 @@ const char *materialize_base(struct cli *cli)
 
 static const char *quoted(struct cli *cli, struct str word)
 {
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 
 	buf_init(&buf, LINE_CEILING);
 	buf_putc(&buf, '\'');

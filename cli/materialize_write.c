@@ -53,7 +53,7 @@ static int write_servers(struct materialize *plan)
 {
 	bool is_claude = plan->agent == AGENT_CLAUDE_CODE;
 	const char *name = is_claude ? AGENT_CLAUDE_FILE : AGENT_CODEX_FILE;
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 	struct str path = {0};
 	int r = 0;
 
@@ -75,7 +75,7 @@ static int write_servers(struct materialize *plan)
 /* What a filter of the agent's output must know. */
 static int write_secrets(struct materialize *plan)
 {
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 	struct json_out out;
 	int result = 0;
 
@@ -236,7 +236,7 @@ static void write_file(const struct materialize_file *file, struct json_out *out
 
 static int write_note(struct materialize *plan)
 {
-	CLEANUP(cli_buf_drop) struct buf buf;
+	CLEANUP(cli_buf_drop) struct buf buf = {0};
 	struct json_out out;
 	int r = 0;
 

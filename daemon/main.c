@@ -184,16 +184,15 @@ static int open_store(struct admitd *admitd)
 static void tell_upkeep(void *arg, const struct lifecycle_upkeep *upkeep)
 {
 	const char *why = upkeep->result < 0 ? strerrordesc_np(-upkeep->result) : lifecycle_result_code(upkeep->result);
+	bool is_of_project = upkeep->project_count > 0;
 
 	(void)arg;
 	if (upkeep->result == 0)
 		log_line(LOG_LINE_INFO, "upkeep", "%s works again", upkeep->what);
-	else if (upkeep->project_count == 0)
-		log_line(LOG_LINE_ERROR, "upkeep", "%s failed (%s); it is tried again", upkeep->what, why);
 	else
-		log_line(LOG_LINE_ERROR, "upkeep",
-			"%s failed in project %s, one of %llu such (%s); it is tried again, other projects are kept up",
-			upkeep->what, upkeep->project, (unsigned long long)upkeep->project_count, why);
+		log_line(LOG_LINE_ERROR, "upkeep", "%s failed%s%s (%s); it is tried again%s", upkeep->what,
+			is_of_project ? " in project " : "", upkeep->project, why,
+			is_of_project ? ", other projects are kept up" : "");
 }
 
 static int start_lifecycle(struct admitd *admitd)

@@ -92,7 +92,7 @@ static void print_text(const struct audit_verdict *verdict)
 
 static int print_json(const struct audit_verdict *verdict)
 {
-	CLEANUP(buf_release) struct buf buf;
+	CLEANUP(buf_release) struct buf buf = {0};
 	struct json_out out;
 
 	buf_init(&buf, VERDICT_BYTES);

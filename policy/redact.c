@@ -201,7 +201,7 @@ static int settle(struct buf *clean, struct buf *spare, size_t cap, const struct
 int redact_text_within(struct str text, size_t cap_code_points, const struct redact_limits *limits, struct buf *out,
 	struct redact_report *report)
 {
-	struct buf clean CLEANUP(buf_release), spare CLEANUP(buf_release);
+	struct buf clean CLEANUP(buf_release) = {0}, spare CLEANUP(buf_release) = {0};
 	struct redact_report counts = {0};
 	int result;
 
@@ -229,7 +229,7 @@ int redact_text(struct str text, size_t cap_code_points, struct buf *out, struct
 bool redact_finds_secret(struct str text)
 {
 	struct redact_spans spans CLEANUP(redact_spans_release) = {.is_first_enough = true};
-	struct buf clean CLEANUP(buf_release);
+	struct buf clean CLEANUP(buf_release) = {0};
 	unsigned seen = text.len ? redact_look(text) : 0;
 	size_t controls = 0;
 

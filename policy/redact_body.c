@@ -120,7 +120,7 @@ static void render(struct str body, struct redact_spans *spans, const size_t *wh
 static int mask_round(struct str body, struct buf *to, struct redact_report *report, size_t *ret_found)
 {
 	struct redact_spans spans CLEANUP(redact_spans_release) = {0};
-	struct buf clean CLEANUP(buf_release);
+	struct buf clean CLEANUP(buf_release) = {0};
 	CLEANUP(free_drop) size_t *where = NULL;
 	size_t controls = 0;
 	int result;
@@ -178,7 +178,7 @@ static int settle(struct buf *body, struct buf *spare, struct redact_report *rep
 
 int redact_body(struct str text, struct buf *out, struct redact_report *report)
 {
-	struct buf body CLEANUP(buf_release), spare CLEANUP(buf_release);
+	struct buf body CLEANUP(buf_release) = {0}, spare CLEANUP(buf_release) = {0};
 	struct redact_report counts = {0};
 	int result;
 

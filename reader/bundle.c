@@ -117,7 +117,7 @@ static void unread(void *arg, struct str path, int result)
 
 static int walk(struct bundle *bundle)
 {
-	struct walk walk CLEANUP(walk_release);
+	struct walk walk CLEANUP(walk_release) = {0};
 	struct contained_node top CLEANUP(contained_node_close) = CONTAINED_NODE_NONE;
 	int result;
 
@@ -183,7 +183,7 @@ static int add_refused(struct bundle *bundle, struct str page, struct str target
 /* Takes in what one index names. `page` is its path. */
 static int read_links(struct bundle *bundle, struct str page, struct str body)
 {
-	struct arena scratch CLEANUP(arena_release);
+	struct arena scratch CLEANUP(arena_release) = {0};
 	struct bundle_links links = bundle_links_of(body);
 	struct str folder = {page.bytes, page.len - (sizeof(index_name) - 1)}, target, path;
 	bool is_folder;
@@ -214,7 +214,7 @@ static int take_head(struct bundle *bundle, const struct front_matter *head)
 
 static int read_index(struct bundle *bundle, struct str page, struct str text)
 {
-	struct arena scratch CLEANUP(arena_release);
+	struct arena scratch CLEANUP(arena_release) = {0};
 	struct front_matter head;
 	struct str body;
 	int result;
@@ -237,7 +237,7 @@ static bool is_index(struct str path)
 /* An index that can't be read names nothing; for the first one this is the bundle's own fault. */
 static int read_indexes(struct bundle *bundle)
 {
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	size_t i;
 	int result = 0;
 

@@ -55,7 +55,7 @@ struct concept {
 
 static struct str join_tags(struct arena *arena, const struct front_matter *head)
 {
-	struct buf tags CLEANUP(buf_release);
+	struct buf tags CLEANUP(buf_release) = {0};
 	size_t i;
 
 	buf_init(&tags, FRONT_MATTER_TAGS_LIMIT * (FRONT_MATTER_NAME_LIMIT + 1));
@@ -164,7 +164,7 @@ static int show_hit(struct asking *asking, const struct bundle_rank_hit *hit)
 {
 	const struct bundle *bundle = &asking->bundles[hit->number >> 32];
 	struct str id = bundle->named[hit->number & 0xFFFFFFFFu];
-	struct buf excerpt CLEANUP(buf_release);
+	struct buf excerpt CLEANUP(buf_release) = {0};
 	struct concept *concept;
 	int result = read_concept(asking, bundle, id, &concept);
 

@@ -9,7 +9,7 @@
 
 int bundle_refuse(struct bundle_call *call, int result, const char *what, struct str id)
 {
-	struct buf message CLEANUP(buf_release);
+	struct buf message CLEANUP(buf_release) = {0};
 
 	buf_init(&message, 64 * 1024);
 	if (id.bytes != NULL) {
@@ -60,7 +60,7 @@ int bundle_call_open(struct bundle_call *call, const struct bundle_found *found,
 
 void bundle_write_name(struct json_out *out, const char *key, struct str name)
 {
-	struct buf shown CLEANUP(buf_release);
+	struct buf shown CLEANUP(buf_release) = {0};
 
 	buf_init(&shown, SIZE_MAX / 4);
 	name_show(&shown, name);

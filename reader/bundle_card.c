@@ -205,7 +205,7 @@ static int take_unmet(struct card *card, struct str id, struct buf *text)
 
 static int take_all(struct card *card)
 {
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	int result = bundle_ref_new(&card->ref);
 	size_t i;
 
@@ -337,7 +337,7 @@ static int describe(struct bundle_call *call, const struct bundle_found *found)
 int bundle_run_describe(struct bundle_call *call)
 {
 	const struct bundle_found *first;
-	struct buf faults CLEANUP(buf_release);
+	struct buf faults CLEANUP(buf_release) = {0};
 	struct json_out fault_out;
 	size_t i, count;
 	int result = bundle_call_range(call, &first, &count);

@@ -84,7 +84,7 @@ static bool is_met_as_file(const struct bundle *bundle, struct str path)
 int bundle_concept_read(const struct bundle *bundle, struct str id, struct buf *text)
 {
 	struct contained_node node CLEANUP(contained_node_close) = CONTAINED_NODE_NONE;
-	struct buf path CLEANUP(buf_release);
+	struct buf path CLEANUP(buf_release) = {0};
 	int result;
 
 	buf_init(&path, SIZE_MAX / 4);

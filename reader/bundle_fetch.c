@@ -34,7 +34,7 @@ static int find(struct bundle_call *call, const struct bundle_found **ret)
 int bundle_run_fetch(struct bundle_call *call)
 {
 	struct bundle bundle CLEANUP(bundle_release) = {0};
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	const struct bundle_found *found;
 	struct str asked = bundle_argument(call, "concept_id"), id;
 	int result = find(call, &found);

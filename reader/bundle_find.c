@@ -28,7 +28,7 @@ static struct str last_part(struct str path)
 /* The shown form of a name. Absent when memory is out. */
 static struct str shown(struct arena *arena, struct str name)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 
 	buf_init(&out, SIZE_MAX / 4);
 	name_show(&out, name);
@@ -164,7 +164,7 @@ static int look(struct finding *finding, struct walk *walk)
 
 static int look_below(struct bundle_finds *finds, const struct contained_root *root, size_t number, size_t *entries)
 {
-	struct walk walk CLEANUP(walk_release);
+	struct walk walk CLEANUP(walk_release) = {0};
 	struct finding finding = {.finds = finds, .root = root, .root_number = number};
 	int result;
 

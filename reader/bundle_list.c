@@ -15,7 +15,7 @@ static bool is_page(struct str path)
 static int count(const struct bundle *bundle, struct listed *ret)
 {
 	CLEANUP(bundle_ref_free) struct bundle_ref *ref = NULL;
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	int result = bundle_ref_new(&ref);
 	size_t i;
 
@@ -59,7 +59,7 @@ static int write_one(struct bundle_call *call, const struct bundle_found *found,
 
 int bundle_run_list(struct bundle_call *call)
 {
-	struct buf faults CLEANUP(buf_release);
+	struct buf faults CLEANUP(buf_release) = {0};
 	struct bundle_cut cut = {0};
 	struct json_out fault_out;
 	size_t i;

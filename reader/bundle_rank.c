@@ -237,7 +237,7 @@ int bundle_rank_excerpt(struct bundle_rank *rank, const struct bundle_rank_text 
 {
 	struct bundle_excerpt excerpt = {.part = text->body, .is_beginning = true, .is_end = true};
 	uint32_t counts[TERMS_PHRASES] = {0};
-	CLEANUP(buf_release) struct buf passage;
+	CLEANUP(buf_release) struct buf passage = {0};
 	bool is_met = false;
 	int result = 0;
 

@@ -43,7 +43,7 @@ static int check_arguments(struct bundle_call *call, size_t tool)
 	bool is_bundle = call->service->place.is_bundle;
 	size_t count = behind[tool].rule_count - (is_bundle && behind[tool].rule_count > 0);
 	struct arguments_value values[3];
-	struct arena arena CLEANUP(arena_release);
+	struct arena arena CLEANUP(arena_release) = {0};
 	char fault[ARGUMENTS_FAULT_MAX];
 	int result;
 

@@ -26,7 +26,7 @@ int tools_refuse(struct tools_refusal *refusal, const char *code, const char *me
 
 int tools_refuse_target(struct tools_refusal *refusal, struct str target, int result)
 {
-	CLEANUP(buf_release) struct buf message;
+	CLEANUP(buf_release) struct buf message = {0};
 
 	buf_init(&message, 8 * SHOWN_TARGET_BYTES);
 	buf_puts(&message, "the target ");
@@ -78,7 +78,7 @@ static int read_arguments(struct arena *arena, const struct arguments_rule *rule
 static int run_inventory(
 	const struct tools_scope *scope, const json_t *arguments, struct buf *answer, struct tools_refusal *ret_refusal)
 {
-	CLEANUP(arena_release) struct arena arena;
+	CLEANUP(arena_release) struct arena arena = {0};
 	struct arguments_value values[TOOLS_INVENTORY_RULES];
 	struct inventory_request request;
 	int r = 0;
@@ -101,7 +101,7 @@ static int run_inventory(
 static int run_search(
 	const struct tools_scope *scope, const json_t *arguments, struct buf *answer, struct tools_refusal *ret_refusal)
 {
-	CLEANUP(arena_release) struct arena arena;
+	CLEANUP(arena_release) struct arena arena = {0};
 	struct arguments_value values[TOOLS_SEARCH_RULES];
 	struct search_request request;
 	int r = 0;

@@ -104,7 +104,7 @@ static size_t wanted(const struct walk *walk)
 static int walk_into(struct walk *walk, const struct contained_node *directory, unsigned depth)
 {
 	CLEANUP(contained_fd_drop) int fd = -1;
-	CLEANUP(walk_names_release) struct walk_names names;
+	CLEANUP(walk_names_release) struct walk_names names = {0};
 	int r = contained_directory_open(directory, &fd);
 
 	walk_names_init(&names);

@@ -254,7 +254,7 @@ static void buf_drop(struct buf *buf)
 /* Until the worker is gone, or sends what can't be understood. */
 static void hear_worker(struct prober_client *client)
 {
-	CLEANUP(buf_drop) struct buf from;
+	CLEANUP(buf_drop) struct buf from = {0};
 	char bytes[READ_BYTES];
 	int r = 0;
 
@@ -459,7 +459,7 @@ static void write_question(const struct waiter *waiter, struct buf *buf)
 /* The frame is written before the question is listed, and sent after. */
 static void send_question(struct prober_client *client, struct waiter *waiter)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	int fd = -1;
 
 	buf_init(&buf, PROBE_FRAME_LIMIT);

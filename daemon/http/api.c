@@ -126,7 +126,7 @@ static void buf_drop(struct buf *buf)
 
 int api_scope_json(struct http_request *request, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 
 	buf_init(&buf, SCOPE_CEILING);

@@ -141,7 +141,7 @@ static int pass(const struct http_reply *reply, struct buf *ret_answer, struct m
 static int ask(const struct mcp_tool_call *call, const struct window *window, struct buf *ret_answer,
 	struct mcp_refusal *ret_refusal)
 {
-	CLEANUP(reply_drop) struct http_reply reply;
+	CLEANUP(reply_drop) struct http_reply reply = {0};
 	const struct mcp_front_context *context = call->context;
 	struct http_request *request = context->request;
 	const struct http_request asked = *request;

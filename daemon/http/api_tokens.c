@@ -163,7 +163,7 @@ static void buf_drop(struct buf *buf)
 
 static int read_projects(struct json_place *body, struct arena *arena, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	const struct str *projects = NULL;
 	size_t count =
 		json_in_strs(body, "projects", JSON_OPTIONAL | JSON_NULLABLE, PROJECTS, PROJECT_CHARACTERS, &projects);

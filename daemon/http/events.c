@@ -64,7 +64,7 @@ static void note(void *ctx)
 
 static int copy_projects(struct events_watcher *watcher, const struct auth_token *token)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	struct str *projects = ARENA_ARRAY(&watcher->arena, token->projects_count, struct str);
 
@@ -179,7 +179,7 @@ static void render_frame(const struct store_event *event, struct buf *text, size
 /* One event with its frame. What is larger than a pipe comes without its payload: who needs it reads the timeline. */
 static int make_item(const struct store_event *event, struct events_item *ret)
 {
-	CLEANUP(buf_drop) struct buf text;
+	CLEANUP(buf_drop) struct buf text = {0};
 	struct store_event copy = *event;
 
 	*ret = (struct events_item){.sequence = event->sequence};
@@ -330,7 +330,7 @@ static bool offer(struct events_watcher *watcher, struct str bytes)
 /* A beat or a reset. */
 static bool offer_sign(struct events_watcher *watcher, const char *type)
 {
-	CLEANUP(buf_drop) struct buf text;
+	CLEANUP(buf_drop) struct buf text = {0};
 	struct events *events = watcher->events;
 	struct json_out out;
 

@@ -64,7 +64,7 @@ static int name_route(struct http_request *request, struct str *ret)
 
 static int digest_body(const struct http_request *request, char ret_digest[static DIGEST_TEXT_SIZE])
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 
 	buf_init(&buf, BODY_CEILING);

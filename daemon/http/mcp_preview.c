@@ -23,7 +23,7 @@ static void arena_drop(struct arena *arena)
 static int refuse(struct http_request *request, int result, const struct lifecycle_refusal *refusal,
 	struct mcp_refusal *ret_refusal)
 {
-	CLEANUP(reply_drop) struct http_reply reply;
+	CLEANUP(reply_drop) struct http_reply reply = {0};
 
 	http_reply_init(&reply);
 	if (result == LIFECYCLE_INVALID_DOCUMENT && refusal->fault_count > 0) {
@@ -56,7 +56,7 @@ static int preview(struct api *api, struct http_request *request, struct lifecyc
 
 int mcp_preview_run(const struct mcp_tool_call *call, struct buf *ret_answer, struct mcp_refusal *ret_refusal)
 {
-	CLEANUP(arena_drop) struct arena arena;
+	CLEANUP(arena_drop) struct arena arena = {0};
 	const struct mcp_front_context *context = call->context;
 	const json_t *task = json_object_get(call->arguments, "task");
 	const json_t *body = json_object_get(call->arguments, "plan");

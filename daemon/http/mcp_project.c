@@ -115,7 +115,7 @@ static int add_project(json_t *schema)
 static int widen(struct mcp_tool *tool, char **ret_schema)
 {
 	CLEANUP(json_drop) json_t *schema = NULL;
-	CLEANUP(buf_drop) struct buf text;
+	CLEANUP(buf_drop) struct buf text = {0};
 	struct json_out out;
 	size_t len = 0;
 	int r = json_parse((struct str){tool->input_schema, strlen(tool->input_schema)}, &schema, NULL);

@@ -29,7 +29,7 @@ void token_issue_secret(char ret_secret[static TOKEN_SECRET_SIZE])
 static int tell(struct store_tx *tx, const char *type, const struct store_token *row, const struct store_actor *actor,
 	int64_t at)
 {
-	CLEANUP(buf_drop) struct buf payload;
+	CLEANUP(buf_drop) struct buf payload = {0};
 	struct store_event event = {.type = {type, strlen(type)},
 		.subject_kind = STR("token"),
 		.subject_id = row->id,

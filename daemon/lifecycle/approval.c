@@ -112,7 +112,7 @@ static const char again[] = ",\"alreadyApproved\":true}";
 
 static int render_answer(struct approving *approving, const struct lifecycle_judgement *judgement)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct lifecycle_approval *approval = approving->approval;
 	const struct store_task *task = &approving->task;
 	struct json_out out;

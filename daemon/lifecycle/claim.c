@@ -114,7 +114,7 @@ static int tell_claimed(struct world *world, const struct store_package *row, co
 
 static int give_overlays(struct world *world, struct str package, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct store_overlay_list list = {0};
 	struct json_out out;
 	int r = call_store_result(store_overlay_list(world->tx, package, true, &list));

@@ -168,7 +168,7 @@ static int64_t earlier_reads(struct str packet_json)
 static int write_facts(
 	const struct looking *looking, const struct lifecycle_context_record *record, struct str *ret_json)
 {
-	struct buf buf CLEANUP(buf_release);
+	struct buf buf CLEANUP(buf_release) = {0};
 	struct json_out out;
 
 	buf_init(&buf, FACTS_CEILING);

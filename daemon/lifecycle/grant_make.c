@@ -61,7 +61,7 @@ static int compare_names(const void *a, const void *b)
 int grant_make_names(struct world *world, struct grant_set *set, struct str *ret_json, const struct str **ret_names,
 	size_t *ret_count)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct str *names = ARENA_ARRAY(world->arena, set->count, struct str);
 	struct json_out out;
 

@@ -103,7 +103,7 @@ void lifecycle_state_write(const struct lifecycle_state *state, struct json_out 
 
 int hold_store_json(struct arena *arena, const struct lifecycle_hold *hold, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	int r = 0;
 
@@ -128,7 +128,7 @@ int hold_store_json(struct arena *arena, const struct lifecycle_hold *hold, stru
 
 int hold_fingerprint(struct arena *arena, const struct lifecycle_hold *hold, struct str *ret)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	char digest[DIGEST_TEXT_SIZE];
 	int r = 0;

@@ -48,7 +48,7 @@ static void write_result(const struct admission *admission, struct json_out *out
 
 static int render(struct world *world, const struct verdict *verdict, write_fn *write, struct str *ret)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	int r = 0;
 
@@ -100,7 +100,7 @@ static int write_diff(struct world *world, struct str before, struct str after, 
 {
 	CLEANUP(json_drop) json_t *old = json_loadb(before.bytes, before.len, JSON_ALLOW_NUL, NULL);
 	CLEANUP(json_drop) json_t *now = json_loadb(after.bytes, after.len, JSON_ALLOW_NUL, NULL);
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	int r = 0;
 
@@ -266,7 +266,7 @@ static size_t collect_rows(const struct verdict *verdicts, size_t count, size_t 
 
 int judged_health(struct world *world, const struct verdict *verdicts, size_t count, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	size_t limit = world->catalog->mcp_count;
 	const struct health_row **rows = arena_array(world->arena, limit, sizeof(struct health_row *));
@@ -340,7 +340,7 @@ int judged_payload(struct world *world, const struct verdict *verdict, const str
 int judged_record(struct world *world, const struct verdict *verdict, const struct judged_context *context,
 	const struct lifecycle_judged *judged)
 {
-	CLEANUP(buf_drop) struct buf payload;
+	CLEANUP(buf_drop) struct buf payload = {0};
 	const struct store_package *row = verdict->subject.row;
 	struct store_event event = {
 		.type = judged_event_type(context->surface),

@@ -139,7 +139,7 @@ static void add_name(struct json_out *out, const struct str *seen, size_t count,
 /* Who submitted this revision, and those whose packages it carries over (4.1). */
 static int name_contributors(struct putting *putting)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct world *world = &putting->world;
 	size_t count = putting->put->plan->package_count;
 	struct str *seen = ARENA_ARRAY(world->arena, count + 1, struct str);

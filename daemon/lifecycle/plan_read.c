@@ -68,7 +68,7 @@ static size_t count_characters(struct str text)
 
 static int read_document(struct reader *reader, const json_t *document, struct plan_package *package)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	char digest[DIGEST_TEXT_SIZE];
 	int r = 0;
@@ -383,7 +383,7 @@ static void write_package(const struct plan *plan, const struct plan_package *pa
 
 static int name_plan(struct arena *arena, struct plan *plan)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	char digest[DIGEST_TEXT_SIZE];
 	int r = 0;

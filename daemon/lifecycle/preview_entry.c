@@ -81,8 +81,8 @@ static int add_copy(struct preview_entry *entry, const struct store_decision *de
 int preview_entry_add(struct preview_entry *entry, struct world *world, const struct verdict *verdict,
 	const struct judged_context *context, const struct lifecycle_judged *judged)
 {
-	CLEANUP(buf_drop) struct buf result;
-	CLEANUP(buf_drop) struct buf payload;
+	CLEANUP(buf_drop) struct buf result = {0};
+	CLEANUP(buf_drop) struct buf payload = {0};
 	const struct store_package *row = verdict->subject.row;
 	char digest[DIGEST_TEXT_SIZE];
 	struct store_decision decision;

@@ -175,7 +175,7 @@ static void write_head(struct json_out *out, const char *key, const struct store
 
 static int tell(struct store_tx *tx, const struct opening *opening)
 {
-	CLEANUP(buf_release) struct buf payload;
+	CLEANUP(buf_release) struct buf payload = {0};
 	struct store_event event = {.type = STR("store.restored"),
 		.subject_kind = STR("store"),
 		.subject_id = arena_printf(store_tx_arena(tx), "%lld", (long long)opening->epoch.epoch),

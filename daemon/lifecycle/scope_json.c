@@ -14,7 +14,7 @@ static void buf_drop(struct buf *buf)
 
 int scope_json(struct arena *arena, const struct lifecycle_scope *scope, struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 
 	buf_init(&buf, SCOPE_CEILING);

@@ -24,7 +24,7 @@ static int close_credentials(struct lifecycle *lifecycle, struct arena *arena, s
 	const struct spec *spec, struct str *ret_sealed)
 {
 	struct str context = context_of(arena, project, spec->id);
-	CLEANUP(buf_drop) struct buf plain;
+	CLEANUP(buf_drop) struct buf plain = {0};
 	struct json_out out;
 	int r = context.bytes != NULL ? 0 : -ENOMEM;
 
@@ -39,7 +39,7 @@ static int close_credentials(struct lifecycle *lifecycle, struct arena *arena, s
 int server_seal_close(struct lifecycle *lifecycle, struct arena *arena, struct str project, const struct spec *spec,
 	struct str *ret_json)
 {
-	CLEANUP(buf_drop) struct buf kept;
+	CLEANUP(buf_drop) struct buf kept = {0};
 	struct json_out out;
 	struct str sealed = {0};
 	int r = 0;

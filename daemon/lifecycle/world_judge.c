@@ -238,7 +238,7 @@ static int collect_grants(struct world *world, const struct subject *subject, st
 
 static int name_inputs(struct world *world, struct verdict *verdict)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	struct json_out out;
 	char digest[DIGEST_TEXT_SIZE];
 	int r = 0;
@@ -286,7 +286,7 @@ int verdict_result(const struct verdict *verdict, struct buf *ret_result)
 
 int verdict_store(struct world *world, const struct verdict *verdict)
 {
-	CLEANUP(buf_drop) struct buf buf;
+	CLEANUP(buf_drop) struct buf buf = {0};
 	char digest[DIGEST_TEXT_SIZE];
 	struct store_decision row;
 	int r = 0;

@@ -104,7 +104,7 @@ enum { PAYLOAD_CEILING = 4096 };
 /* What time did is told like any other change, so that the log vouches for it: a due record that is gone would revive a grant. */
 static int tell(struct store_tx *tx, const struct store_due *row, int64_t sequence)
 {
-	CLEANUP(buf_release) struct buf payload;
+	CLEANUP(buf_release) struct buf payload = {0};
 	struct store_event event = {.type = STR("due.recorded"),
 		.subject_kind = STR("due"),
 		.subject_id = arena_printf(tx->arena, "%lld", (long long)sequence),

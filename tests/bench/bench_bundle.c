@@ -131,7 +131,7 @@ static double tool_ms(const struct contained_root *root, int tool, const json_t 
 {
 	struct bundle_service service = {.place = {.roots = root, .root_count = 1, .is_bundle = true}};
 	struct tools_refusal refusal;
-	CLEANUP(buf_release) struct buf answer;
+	CLEANUP(buf_release) struct buf answer = {0};
 	double start = figure_cpu_ms();
 
 	buf_init(&answer, BUNDLE_ANSWER_BYTES);

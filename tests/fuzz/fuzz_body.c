@@ -17,7 +17,7 @@ static size_t count_feeds(struct str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct buf once CLEANUP(buf_release), twice CLEANUP(buf_release);
+	struct buf once CLEANUP(buf_release) = {0}, twice CLEANUP(buf_release) = {0};
 	struct str text = {(const char *)data, size};
 	struct redact_report report;
 

@@ -17,7 +17,7 @@ static void filter_drop(struct secret_filter *filter)
 
 static void filter_all(const struct secret_mask *mask, struct str text, size_t step, struct buf *out)
 {
-	CLEANUP(filter_drop) struct secret_filter filter;
+	CLEANUP(filter_drop) struct secret_filter filter = {0};
 
 	secret_filter_init(&filter, mask);
 	buf_init(out, SIZE_MAX / 4);

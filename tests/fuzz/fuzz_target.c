@@ -65,8 +65,8 @@ static void check_opened(struct str target, enum contained_links links)
 
 static void check_shown(struct str name)
 {
-	CLEANUP(buf_release) struct buf shown;
-	CLEANUP(arena_release) struct arena arena;
+	CLEANUP(buf_release) struct buf shown = {0};
+	CLEANUP(arena_release) struct arena arena = {0};
 	struct str back = {0};
 
 	arena_init(&arena, 1 << 24);
@@ -85,7 +85,7 @@ static void check_shown(struct str name)
 /* The first line as a path, the rest as the text of a .gitignore. */
 static void check_ignore(struct str text)
 {
-	CLEANUP(arena_release) struct arena arena;
+	CLEANUP(arena_release) struct arena arena = {0};
 	struct ignore_list list;
 	const char *feed = text.len > 0 ? memchr(text.bytes, '\n', text.len) : NULL;
 	size_t len = feed != NULL ? (size_t)(feed - text.bytes) : 0;

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	struct contained_root root CLEANUP(contained_root_close) = {0};
 	struct bundle_budget budget = {BUNDLE_ENTRIES, BUNDLE_BYTES, false};
 	struct bundle bundle CLEANUP(bundle_release) = {0};
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 
 	buf_init(&text, BUNDLE_CONCEPT_BYTES + 1);
 	if (argc != 3 || contained_root_open(&root, argv[1]) != 0)

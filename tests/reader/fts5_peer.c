@@ -136,7 +136,7 @@ static int64_t milli(double bm25)
 
 size_t fts5_peer_best(struct fts5_peer *peer, struct str question, size_t limit, struct bundle_rank_hit *ret_hits)
 {
-	CLEANUP(buf_release) struct buf query;
+	CLEANUP(buf_release) struct buf query = {0};
 	sqlite3_stmt *statement = prepare(peer,
 		"SELECT rowid, bm25(texts, 8.0, 4.0, 4.0, 1.0) AS score FROM texts WHERE texts MATCH ?1"
 		" ORDER BY score, rowid LIMIT ?2");
@@ -158,7 +158,7 @@ size_t fts5_peer_best(struct fts5_peer *peer, struct str question, size_t limit,
 void fts5_peer_excerpt(
 	struct fts5_peer *peer, struct str question, const struct bundle_rank_text *text, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf query;
+	CLEANUP(buf_release) struct buf query = {0};
 	sqlite3_stmt *statement =
 		prepare(peer, "SELECT snippet(one, 3, '', '', ' \xE2\x80\xA6 ', 32) FROM one WHERE one MATCH ?1");
 	int rc;

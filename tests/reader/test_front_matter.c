@@ -149,7 +149,7 @@ static void what_is_no_mapping_is_malformed(void **state)
 
 static void control_characters_become_blanks_and_long_texts_are_cut_between_characters(void **state)
 {
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	size_t i;
 
 	(void)state;
@@ -168,7 +168,7 @@ static void control_characters_become_blanks_and_long_texts_are_cut_between_char
 /* `count` times `piece` between a head and a tail. */
 static int read_many(const char *before, const char *piece, size_t count, const char *after)
 {
-	struct buf text CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0};
 	size_t i;
 
 	buf_init(&text, 8 << 20);

@@ -179,7 +179,7 @@ static void compare_words(struct str text)
 
 static void every_character_is_part_of_the_same_words_and_folds_into_the_same(void **state)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = {0};
 
 	(void)state;
 	buf_init(&text, 1 << 20);
@@ -200,7 +200,7 @@ static void every_character_is_part_of_the_same_words_and_folds_into_the_same(vo
 
 static void words_lose_the_same_endings(void **state)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = {0};
 
 	(void)state;
 	buf_init(&text, 1 << 20);
@@ -217,7 +217,7 @@ static void words_lose_the_same_endings(void **state)
 /* What stem.h promises of them, by which most words of a text are passed over. */
 static void a_stem_is_a_beginning_of_its_word_but_for_its_end(void **state)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = {0};
 	char word[256];
 
 	(void)state;
@@ -241,7 +241,7 @@ static void a_stem_is_a_beginning_of_its_word_but_for_its_end(void **state)
 
 static void any_bytes_have_the_same_words(void **state)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = {0};
 
 	(void)state;
 	buf_init(&text, 1 << 20);
@@ -290,9 +290,9 @@ static void corpus_take(struct corpus *corpus)
 
 static void compare_excerpt(struct bundle_rank *rank, struct str question, const struct bundle_rank_text *text)
 {
-	CLEANUP(buf_release) struct buf ours;
-	CLEANUP(buf_release) struct buf theirs;
-	CLEANUP(buf_release) struct buf line;
+	CLEANUP(buf_release) struct buf ours = {0};
+	CLEANUP(buf_release) struct buf theirs = {0};
+	CLEANUP(buf_release) struct buf line = {0};
 	bool was_blank = true;
 
 	buf_init(&ours, 1 << 20);
@@ -369,13 +369,13 @@ static void make_question(struct buf *question)
 
 static void texts_made_by_chance_rank_the_same_with_the_same_passages(void **state)
 {
-	CLEANUP(buf_release) struct buf question;
+	CLEANUP(buf_release) struct buf question = {0};
 	size_t found = 0;
 
 	(void)state;
 	buf_init(&question, 1 << 20);
 	for (size_t i = rounds(15); i > 0; i--) {
-		struct corpus corpus CLEANUP(corpus_release);
+		struct corpus corpus CLEANUP(corpus_release) = {0};
 
 		corpus_init(&corpus);
 		make_corpus(&corpus);
@@ -428,8 +428,8 @@ static void quote(const struct corpus *corpus, struct buf *question)
 
 static void the_real_bundles_rank_the_same_with_the_same_passages(void **state)
 {
-	struct corpus corpus CLEANUP(corpus_release);
-	CLEANUP(buf_release) struct buf question;
+	struct corpus corpus CLEANUP(corpus_release) = {0};
+	CLEANUP(buf_release) struct buf question = {0};
 	size_t found = 0;
 
 	(void)state;
@@ -452,8 +452,8 @@ static void a_text_of_one_word_over_and_over_is_read_once(void **state)
 {
 	CLEANUP(bundle_rank_free) struct bundle_rank *rank = NULL;
 	struct bundle_rank_hit hits[BUNDLE_RANK_LIMIT];
-	CLEANUP(buf_release) struct buf body;
-	CLEANUP(buf_release) struct buf excerpt;
+	CLEANUP(buf_release) struct buf body = {0};
+	CLEANUP(buf_release) struct buf excerpt = {0};
 	struct bundle_rank_text text = {.title = STR("Much")};
 
 	(void)state;
@@ -477,8 +477,8 @@ static void a_text_of_one_word_over_and_over_is_read_once(void **state)
 
 static void a_question_of_the_longest_length_is_asked(void **state)
 {
-	CLEANUP(buf_release) struct buf question;
-	struct corpus corpus CLEANUP(corpus_release);
+	CLEANUP(buf_release) struct buf question = {0};
+	struct corpus corpus CLEANUP(corpus_release) = {0};
 
 	(void)state;
 	buf_init(&question, 1 << 20);

@@ -237,7 +237,7 @@ static void no_report_quotes_a_credential(void **state)
 static void there_are_64_servers_and_no_more(void **state)
 {
 	struct fixture *fixture = *state;
-	CLEANUP(buf_release) struct buf body;
+	CLEANUP(buf_release) struct buf body = {0};
 
 	buf_init(&body, 1 << 20);
 	buf_puts(&body, "{\"servers\":[");

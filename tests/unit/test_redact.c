@@ -34,14 +34,14 @@ static const char *redacted(struct str text, size_t cap, struct buf *buf)
 
 static void assert_redacts_to(const char *text, const char *expected)
 {
-	struct buf buf CLEANUP(buf_release);
+	struct buf buf CLEANUP(buf_release) = {0};
 
 	assert_string_equal(redacted(str_of(text), REDACT_UNCAPPED, &buf), expected);
 }
 
 static void assert_settled(struct str text, size_t cap)
 {
-	struct buf again CLEANUP(buf_release);
+	struct buf again CLEANUP(buf_release) = {0};
 
 	redacted(text, cap, &again);
 	assert_true(str_equal(text, buf_str(&again)));
@@ -73,7 +73,7 @@ static void redacting_twice_is_redacting_once(void **state)
 	(void)state;
 	for (size_t i = 0; i < redact_secret_count; i++)
 		for (size_t j = 0; j < COUNT_OF(caps); j++) {
-			struct buf buf CLEANUP(buf_release);
+			struct buf buf CLEANUP(buf_release) = {0};
 
 			redacted(str_of(redact_secrets[i].text), caps[j], &buf);
 			assert_settled(buf_str(&buf), caps[j]);
@@ -106,7 +106,7 @@ static void no_canary_survives_at_any_length(void **state)
 	for (size_t i = 0; i < redact_template_count; i++)
 		for (size_t len = redact_templates[i].shortest; len <= 5000; len += len < 600 ? 1 : 13) {
 			CLEANUP(free_drop) char *text = filled(redact_templates[i].text, len);
-			struct buf whole CLEANUP(buf_release), cut CLEANUP(buf_release);
+			struct buf whole CLEANUP(buf_release) = {0}, cut CLEANUP(buf_release) = {0};
 
 			redacted(str_of(text), REDACT_UNCAPPED, &whole);
 			redacted(str_of(text), REDACT_FIELD, &cut);
@@ -127,7 +127,7 @@ static void no_canary_survives_a_split_by_what_nobody_sees(void **state)
 
 		for (size_t at = 0; at < strlen(text); at++)
 			for (size_t j = 0; j < COUNT_OF(splits); j++) {
-				struct buf split CLEANUP(buf_release), out CLEANUP(buf_release);
+				struct buf split CLEANUP(buf_release) = {0}, out CLEANUP(buf_release) = {0};
 
 				buf_init(&split, SIZE_MAX / 4);
 				buf_add(&split, text, at);
@@ -147,7 +147,7 @@ static void a_cut_never_leaves_part_of_a_mask_or_of_a_secret(void **state)
 		CLEANUP(free_drop) char *text = filled(redact_templates[i].text, 60);
 
 		for (size_t cap = 0; cap < strlen(text) + 2; cap++) {
-			struct buf out CLEANUP(buf_release);
+			struct buf out CLEANUP(buf_release) = {0};
 			size_t stars = 0;
 
 			redacted(str_of(text), cap, &out);
@@ -163,7 +163,7 @@ static void a_cut_never_leaves_part_of_a_mask_or_of_a_secret(void **state)
 
 static void the_cap_counts_code_points(void **state)
 {
-	struct buf text CLEANUP(buf_release), out CLEANUP(buf_release);
+	struct buf text CLEANUP(buf_release) = {0}, out CLEANUP(buf_release) = {0};
 
 	(void)state;
 	buf_init(&text, SIZE_MAX / 4);
@@ -216,7 +216,7 @@ static void invalid_utf8_becomes_the_replacement_character(void **state)
 
 static void an_absent_text_writes_nothing(void **state)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 
 	(void)state;
 	redacted((struct str){0}, REDACT_FIELD, &out);
@@ -226,7 +226,7 @@ static void an_absent_text_writes_nothing(void **state)
 
 static void the_text_is_appended_or_nothing_is(void **state)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 
 	(void)state;
 	buf_init(&out, 8);
@@ -239,7 +239,7 @@ static void the_text_is_appended_or_nothing_is(void **state)
 
 static void the_report_counts_each_category(void **state)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 	struct redact_report report;
 
 	(void)state;
@@ -258,7 +258,7 @@ static void the_report_counts_each_category(void **state)
 static void a_limit_that_is_hit_hides_the_whole_text(void **state)
 {
 	struct redact_limits limits = {.match = 1, .heap_kib = 1, .is_interpreted = true};
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 	struct redact_report report;
 
 	(void)state;
@@ -333,7 +333,7 @@ static void of_the_vectors_only_the_meant_capabilities_are_found(void **state)
 
 static void *redact_in_a_thread(void *argument)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 
 	(void)argument;
 	buf_init(&out, SIZE_MAX / 4);

@@ -99,7 +99,7 @@ static char *repeated(const char *shape, size_t len)
 /* One run; a text of a mebibyte must not meet a limit either. */
 static double seconds_of(struct str text)
 {
-	struct buf out CLEANUP(buf_release);
+	struct buf out CLEANUP(buf_release) = {0};
 	struct redact_report report;
 	double begin = thread_seconds(), end;
 
