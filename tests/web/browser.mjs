@@ -28,7 +28,7 @@ const {chromium} = module("playwright-core");
 export const AXE = modules.resolve("axe-core/axe.min.js");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
-const SHOTS = path.join(process.env.BUILDDIR ?? ".", "tests", "web", "shots");
+export const SHOTS = path.join(process.env.BUILDDIR ?? ".", "tests", "web", "shots");
 const PATIENCE_MS = 60000;
 export const WIDE = {width: 1280, height: 900};
 export const NARROW = {width: 390, height: 844};

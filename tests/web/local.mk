@@ -1,6 +1,6 @@
 # tests/web: the console in a real browser, against a real daemon. The modules come from npm once a build, before any test runs.
-web_tests = %D%/test_flows.mjs %D%/test_queue.mjs %D%/test_screens.mjs %D%/test_steady.mjs %D%/test_together.mjs
-web_test_parts = %D%/story.py %D%/browser.mjs %D%/plans.mjs %D%/tap.mjs
+web_tests = %D%/test_flows.mjs %D%/test_mock.mjs %D%/test_queue.mjs %D%/test_screens.mjs %D%/test_steady.mjs %D%/test_together.mjs
+web_test_parts = %D%/story.py %D%/mock.html %D%/browser.mjs %D%/plans.mjs %D%/tap.mjs
 EXTRA_DIST += $(web_tests) $(web_test_parts) tests/npm/package.json tests/npm/package-lock.json
 if HAVE_BROWSER
 TESTS += $(web_tests)
@@ -16,7 +16,7 @@ distclean-local:
 	test $(srcdir) = . || rm -f tests/mcp/npm/package.json tests/mcp/npm/package-lock.json
 	test $(srcdir) = . || rm -f tests/npm/package.json tests/npm/package-lock.json
 
-# The README's picture is the test's own: `make check TESTS=tests/web/test_queue.mjs console-picture` takes it anew.
-console-picture: tests/web/shots/queue-light.png
+# The README's picture is the test's own: `make check TESTS=tests/web/test_mock.mjs console-picture` takes it anew.
+console-picture: tests/web/shots/console.png
 	cp $< $(srcdir)/docs/console.png
 .PHONY: console-picture

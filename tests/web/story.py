@@ -102,6 +102,7 @@ def live_atlas(atlas, ana, marek):
         (36, lambda: stop_at_the_handoff(atlas)),
         (24, lambda: support_archive(atlas, free("name-owners"), free("tidy-labels"),
                                      free("write-the-index", after=["group-by-topic", "sort-reports"]))),
+        (0, lambda: atlas.daemon.operator.post("/v1/projects/atlas/servers/filesystem/check", {}).must(200)),
     ]
 
 

@@ -60,9 +60,9 @@ const day = (text) => new Date(text).toLocaleDateString("en-GB", {day: "numeric"
 export function Warning({action, body}) {
   if (action.id !== "approve_always") return null;
   const until = body.expiresAt ? `Until ${day(body.expiresAt)} any` : "From now on, without an end, any";
-  const may = body.capabilities.map((name) => name.split(".").pop()).join(", ");
+  const may = body.capabilities.map((name) => name.split(".").pop()).join(", ").replace(/, ([^,]*)$/, " and $1");
   return html`<div class="warn"><${Sign} name="setup" tone="amber" /><div><b>This opens ${projectOf(action)} to plans nobody has seen yet.</b> ${until} plan in
-    ${" "}${projectOf(action)} may use ${may} on its files without asking.</div></div>`;
+    ${" "}${projectOf(action)} may ${may} its files without asking.</div></div>`;
 }
 
 // ---- What an approval or denial would do, as the daemon rehearsed it.
@@ -95,7 +95,7 @@ export function Conflict({problem, draft, action, about, close}) {
   return html`<${Dialog} title=${action.id === "approve" ? "Nothing was approved" : "Nothing of yours was written"} close=${close} footer=${footer}>
     ${current?.actor && html`<p class="plain"><b><${Text} of=${current.actor.principal} /></b> decided this ${age(Date.parse(current.at), now)} ago. <${Quote} of=${current.reason} /></p>`}
     <${ProblemBox} problem=${problem} />
-    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> <${Text} of=${one.operatorState?.headline} /></p>${one.changedInputs.length > 0 && html`<div class="plain"><p class="muted">Changed since the ${one.comparedWith?.surface ?? "preview"}</p><${Inputs} of=${one.changedInputs} /></div>`}`)}
+    ${problem.body.blocked?.map((one) => html`<p class="plain"><b><${Text} of=${one.label} /></b> <${Text} of=${one.operatorState?.headline} /></p>${one.changedInputs.length > 0 && html`<div class="plain"><p class="muted">Changed since the ${one.comparedWith?.surface ?? "preview"}</p><div class="diff"><${Inputs} of=${one.changedInputs} /></div></div>`}`)}
     ${draft.reason && html`<p class="plain">Your reason is kept: <${Quote} of=${draft.reason} /></p>`}<//>`;
 }
 

@@ -73,7 +73,7 @@ export function Find() {
 
 export const openKeys = value(false);
 
-const QUEUE_KEYS = [["j", ""], ["k", "move"], ["↵", "open"], ["a", "approve…"], ["d", "deny…"], ["r", "request changes…"], ["x", "select"], ["?", "all keys"]];
+const QUEUE_KEYS = [["j k", "move"], ["↵", "open"], ["a", "approve…"], ["d", "deny…"], ["r", "request changes…"], ["x", "select"], ["?", "all keys"]];
 const PACKAGE_KEYS = [["a", "approve…"], ["A", "always allow…"], ["d", "deny…"], ["r", "request changes…"], ["w", "why"], ["c", "copy id"], ["Esc", "back to the row"]];
 const OTHER_KEYS = [["Esc", "back"], ["/", "find"], ["?", "all keys"]];
 const ALL = [["j k", "move"], ["Enter", "open"], ["Esc", "back"], ["J K", "next, previous package"], ["a", "approve once…"], ["A", "always allow…"], ["d", "deny…"],
@@ -99,7 +99,7 @@ export function Footer() {
   const on = useValue(keysAreOn);
   useKeys({"?": () => openKeys.set(true)});
   const keys = screen === "queue" ? QUEUE_KEYS : screen === "packages" ? PACKAGE_KEYS : OTHER_KEYS;
-  return html`<footer class="foot">${on && keys.map(([key, does]) => html`<span key=${key}><kbd>${key}</kbd>${does}</span>`)}<i class="sp"></i><${Versions} /></footer>${open && html`<${Sheet} />`}`;
+  return html`<footer class="foot">${on && keys.map(([key, does]) => html`<span key=${key}>${key.split(" ").map((one) => html`<kbd>${one}</kbd>`)}${does}</span>`)}<i class="sp"></i><${Versions} /></footer>${open && html`<${Sheet} />`}`;
 }
 
 // ---- Screens, find, live, server time, who.
@@ -111,8 +111,9 @@ const WORDS = {live: "Live", stale: "Not live", offline: "Offline", connecting: 
 function Nav() {
   const {screen} = useValue(route);
   const {data} = useResource(QUEUE, {every: true});
+  const links = SCREENS.map(([name, label]) => html`<a key=${name} href=${link(name)}>${label}</a>`);
   return html`<nav aria-label="Main">${SCREENS.map(([name, label, also]) => html`
-    <a key=${name} href=${link(name)} aria-current=${screen === name || also.includes(screen) ? "page" : undefined}>${label}${name === "queue" && data && html` <span class="n">${data.items.length}</span>`}</a>`)}</nav>`;
+    <a key=${name} href=${link(name)} aria-current=${screen === name || also.includes(screen) ? "page" : undefined}>${label}${name === "queue" && data && html` <span class="n">${data.items.length}</span>`}</a>`)}<${Menu} label="Screens" face="☰">${links}<//></nav>`;
 }
 
 function Live() {

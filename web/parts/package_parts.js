@@ -4,16 +4,17 @@ import {html} from "../lib/html.js";
 import {copy, link} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
 import {Age, When} from "../lib/time.js";
+import {countText} from "./action_dialog.js";
 import {ActionRow} from "./actions.js";
 import {CopyId, Id, Quote, StateSign, StatusSign, Text, Words} from "./marks.js";
-import {Inputs} from "./story.js";
+import {Inputs, parts} from "./story.js";
 
 // ---- The state in which something is, with the daemon's words, since when, and what frees it.
 
 function Opens({opens, project}) {
   if (!opens) return null;
   const more = (ids) => ids.length - 1;
-  const line = (sign, tone, text) => html`<li><svg class=${`s t-${tone}`} aria-hidden="true"><use href=${`#i-${sign}`} /></svg>${text}</li>`;
+  const line = (sign, tone, text) => html`<li><svg class=${`s t-${tone}`} aria-hidden="true"><use href=${`#i-${sign}`} /></svg><div>${text}</div></li>`;
   return html`<div class="opensbox"><div><h3>Approve once opens</h3><ul>${line("ok", "green", "this package, for one attempt")}<li><span>Nothing besides</span></li></ul></div>
     <div><h3>Always allow opens</h3><ul>${line("ok", "green", more(opens.always) > 0 ? `this and ${more(opens.always)} more held package${more(opens.always) === 1 ? "" : "s"}` : "this package")}
       ${line("again", "amber", html`every later plan in <${Text} of=${project} />, until its end date`)}</ul></div></div>`;
@@ -60,7 +61,7 @@ export function Asks({decision, hold, state, foot}) {
   const evaluations = new Map(decision.result.evaluations.map((one) => [one.source.requirementKey, one]));
   const count = decision.requirements.reduce((sum, one) => sum + one.capabilities.length, 0);
   const rest = {decisionId: decision.id, hold, state};
-  return html`<section class="card"><div class="sec"><h2>What it asks for</h2><p>${decision.requirements.length} requirements, ${count} capabilities, ${decision.subtasks.length} subtask rows</p><a href=${link("decisions", decision.id)}>Explain the decision</a></div>
+  return html`<section class="card"><div class="sec"><h2>What it asks for</h2><p>${countText(decision.requirements.length, "requirement")}, ${countText(count, "capability", "capabilities")}, ${countText(decision.subtasks.length, "subtask")}</p><a href=${link("decisions", decision.id)}>Explain the decision</a></div>
     <table class="caps"><colgroup><col class="c-cap" /><col class="c-reach" /><col /><col class="c-why" /></colgroup><thead><tr><th scope="col">Capability</th><th scope="col">Reaches the agent as</th><th scope="col">Verdict</th><th><span class="hid">Why</span></th></tr></thead>
     <tbody>${decision.requirements.map((one) => html`<${Requirement} key=${one.requirementKey} requirement=${one} evaluation=${evaluations.get(one.requirementKey)} ...${rest} />`)}<${Subtasks} decision=${decision} ...${rest} /></tbody></table>${foot}</section>`;
 }
@@ -76,7 +77,7 @@ function Place({label, event, before, next}) {
   const turned = before && before.decisionId !== event.decisionId;
   const line = next ? (next.decisionId === event.decisionId ? "same" : "other") : "last";
   return html`<div class=${turned ? `turn ${line}` : line}><b>${label}</b><a href=${link("decisions", event.decisionId)}><code>${digest(event.decisionId)}</code></a>
-    <em><${When} at=${event.at} />${event.changed?.status === "blocked" ? ", blocked" : html`, by <${Text} of=${event.actor?.principal} />`}</em></div>`;
+    <em><${When} at=${event.at} />${event.changed?.status === "blocked" ? ", blocked" : event.surface === "approval" && html`, by <${Text} of=${event.actor?.principal} />`}</em></div>`;
 }
 
 function between(events) {
@@ -96,7 +97,7 @@ export function Track({events}) {
   const list = PLACES.map(([surface]) => at[surface]);
   return html`<section class="card ident" aria-label="One decision, three places"><h2>One decision, three places</h2>
     <div class="track">${PLACES.map(([surface, label], k) => html`<${Place} key=${surface} label=${label} event=${list[k]} before=${list[k - 1]} next=${list[k + 1]} />`)}</div>
-    ${between(at).map((one) => html`<div key=${one.to}><p class="muted">${one.inputs.length} input${one.inputs.length > 1 ? "s" : ""} changed before ${one.to.toLowerCase()}</p><${Inputs} of=${one.inputs} /></div>`)}</section>`;
+    ${between(at).map((one) => html`<div class="diff" key=${one.to}><p>${countText(one.inputs.flatMap(parts).length, "input")} changed between ${one.from.toLowerCase()} and ${one.to.toLowerCase()}</p><${Inputs} of=${one.inputs} /></div>`)}</section>`;
 }
 
 // ---- A package's run: who has it, until when, what it was given.

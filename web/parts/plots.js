@@ -2,6 +2,7 @@
 import {useState} from "preact/hooks";
 import {html} from "../lib/html.js";
 import {link} from "../lib/page.js";
+import {Age} from "../lib/time.js";
 import {Sign} from "./marks.js";
 
 const HOLDS = [["needs_grant", "ask", "amber", "Access", "access"], ["needs_setup", "setup", "red", "Set-up", "setup"], ["needs_plan_change", "plan", "red", "Plan change", "changes"]];
@@ -15,18 +16,24 @@ export function Held({stats}) {
   const parts = holdsOf(stats);
   const total = parts.reduce((sum, part) => sum + part.count, 0);
   return html`<div class="plot"><h2>Held now, by kind <span>${total}</span></h2>
-    <div class="seg">${parts.filter((part) => part.count).map((part) => html`<a key=${part.kind} class=${`seg-part t-${part.tone}`} style=${{flexGrow: part.count}} href=${link("queue", null, {kind: part.filter})}
+    <div class="seg">${parts.filter((part) => part.count).map((part) => html`<a key=${part.kind} class=${`t-${part.tone}`} style=${{flexGrow: part.count}} href=${link("queue", null, {kind: part.filter})}
       aria-label=${`${part.count} ${part.label}`}><${Sign} name=${part.sign} tone=${part.tone} />${part.count}</a>`)}</div>
     <div class="keyrow">${parts.map((part) => html`<span key=${part.kind}><${Sign} name=${part.sign} tone=${part.tone} />${part.label}</span>`)}</div></div>`;
 }
 
 const heightOf = (count, most, room) => (count === 0 ? 0 : Math.max(2, Math.round((count / most) * room)));
 
-export function Waited({stats}) {
+/** The age of the one in the middle, of those that are held. */
+function median(items) {
+  const since = items.filter((item) => item.kind === "package_held").map((item) => Date.parse(item.since)).sort();
+  return since.length > 0 && html`median <${Age} since=${new Date(since[since.length >> 1]).toISOString()} />`;
+}
+
+export function Waited({stats, items}) {
   const counts = AGES.map(([key]) => stats.ages[key]);
   const most = Math.max(1, ...counts);
   const says = AGES.map(([, label], at) => `${counts[at]} ${label}`).join(", ");
-  return html`<div class="plot"><h2>How long they have waited <span>${counts.reduce((a, b) => a + b, 0)} held</span></h2>
+  return html`<div class="plot"><h2>How long they have waited <span>${items ? median(items) : `${counts.reduce((a, b) => a + b, 0)} held`}</span></h2>
     <svg class="g" viewBox="0 0 326 62" role="img" aria-label=${says}><path class="axis" d="M0 ${BASE}H326" />
       ${AGES.map(([key, label], at) => { const h = heightOf(counts[at], most, 30); const x = 10 + at * 65; return html`<g key=${key}>
         <rect class=${key === "over1d" ? "ink" : "bar1"} x=${x} y=${BASE - h} width="46" height=${h} rx="2" />${counts[at] > 0 && html`<text class="v" x=${x + 23} y=${BASE - h - 5} text-anchor="middle">${counts[at]}</text>`}

@@ -6,7 +6,7 @@ import {html, useValue} from "../lib/html.js";
 import {link, tell} from "../lib/page.js";
 import {cursor, useWindow} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
-import {Age, serverNow} from "../lib/time.js";
+import {Age, When, serverNow} from "../lib/time.js";
 import {countText} from "./action_dialog.js";
 import {ActionButton, MoreActions} from "./actions.js";
 import {Id, ItemSign, Quote, Sign, StateSign, Text} from "./marks.js";
@@ -29,7 +29,7 @@ export function QueueHead({page}) {
   useEffect(() => { document.title = `(${items.length}) Queue - admitd`; }, [items.length]);
   return html`<div class="head"><h1 tabindex="-1">${items.length === 0 ? "Nothing waits for a person" : `${items.length} wait${items.length === 1 ? "s" : ""} for a person`}</h1>
     <p>${parts.join(", ")}${parts.length > 0 && "."} ${items[0] && html`The oldest has waited <${Age} since=${items[0].since} />.`}<${Ready} ready=${counts.ready} /></p></div>
-    ${stats ? html`<div class="plots"><${Held} stats=${stats} /><${Waited} stats=${stats} /><${Decided} stats=${stats} /></div>` : html`<div class="plots"><div class="plot plot-room"></div></div>`}`;
+    ${stats ? html`<div class="plots"><${Held} stats=${stats} /><${Waited} stats=${stats} items=${items} /><${Decided} stats=${stats} /></div>` : html`<div class="plots"><div class="plot plot-room"></div></div>`}`;
 }
 
 export function hashOf(item) {
@@ -42,30 +42,39 @@ export const nameOf = (item) => item.label ?? item.title ?? item.task ?? item.pr
 export const aboutOf = (item) => html`Asked for by <${Text} of=${nameOf(item)} />${item.agent && html`, agent <${Text} of=${item.agent} />`}, project <${Text} of=${item.project} />`;
 
 function Capabilities({names}) {
-  return names.map((name, at) => html`<code class="m" key=${name}><${Text} of=${name} />${at < names.length - 1 ? "," : ""}</code>`);
+  return html`<code class="m"><${Text} of=${names.join(", ")} /></code>`;
 }
 
 const PLAIN = {plan_sent_back: "Sent back to its planner", package_failed: "Failed, no attempt left", run_silent: "Its run has gone silent", project_without_root: "A package asks to read it, and it has no folder yet"};
 
 function Why({item, inGroup, cleared}) {
   if (item.gone) return html`Cleared${cleared?.actor && html` by <${Text} of=${cleared.actor.principal} />, <${Age} since=${cleared.at} /> ago`}`;
-  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? `${countText(item.blocked.length, "package is", "packages are")} blocked` : "Nothing blocks it";
+  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? `${item.packages === 1 ? "Its package" : `${item.blocked.length} of ${item.packages} packages`} ${item.blocked.length === 1 ? "is" : "are"} blocked` : "Nothing blocks it";
   const state = item.operatorState;
   if (!state) return html`${PLAIN[item.kind] ?? item.kind} <span class="m"><${Quote} of=${item.facts?.reason} /></span>`;
   if (inGroup && item.facts?.missing?.length) return html`Needs <${Capabilities} names=${item.facts.missing} />`;
-  return html`<${Text} of=${state.headline} /> <span class="m"><${Text} of=${state.body} /></span>`;
+  if (inGroup) return html`Waits for <${Text} of=${item.mcpId} />`;
+  return html`<${Text} of=${state.headline} /> <span class="m"><${Because} item=${item} /></span>`;
+}
+
+/** What stands behind a headline, in half a line; the package's own page has the whole sentence. */
+function Because({item: {arm, facts, operatorState}}) {
+  if (facts?.actor && facts.reason) return html`by <${Text} of=${facts.actor.principal} />: <${Quote} of=${facts.reason} />`;
+  if (facts?.attempt) return `by attempt ${facts.attempt}`;
+  if (arm === "never_approved" && facts?.missing) return html`<code><${Text} of=${facts.missing.join(", ")} /></code>`;
+  return html`<${Text} of=${operatorState.body} />`;
 }
 
 function Opens({item}) {
   if (item.gone) return null;
-  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : item.warnings ? countText(item.warnings, "warning") : "nothing";
+  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : countText(item.packages, "package");
   const besides = (item.opens?.once ?? [item.packageId]).filter((id) => id !== item.packageId).length;
   return besides ? `${besides} more` : item.opens ? "nothing" : "";
 }
 
-function What({item}) {
-  const more = item.packageId ? [item.project, item.agent].filter(Boolean) : [item.project, item.planRevision && `revision ${item.planRevision}`].filter(Boolean);
-  return html`<a class="l open" href=${hashOf(item)} tabindex="-1"><${Text} of=${nameOf(item)} /></a><span class="m"><${Text} of=${more.join(", ")} /></span>`;
+function What({item, inGroup}) {
+  const more = item.packageId ? [!inGroup && item.project, item.agent].filter(Boolean) : [item.project, item.planRevision && `revision ${item.planRevision}`].filter(Boolean);
+  return html`<a class="l open" href=${hashOf(item)} tabindex="-1"><${Text} of=${nameOf(item)} /></a> <span class="m"><${Text} of=${more.join(", ")} /></span>`;
 }
 
 function Frees({item}) {
@@ -92,7 +101,7 @@ function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
   const names = [inGroup && "in", isCursor && "cur", item.gone && "gone"].filter(Boolean).join(" ");
   return html`<tr ref=${box} class=${names} data-row=${item.id} aria-rowindex=${index} aria-selected=${isSelected} tabindex=${isCursor ? 0 : -1} onPointerDown=${() => cursor.set(item.id)} onFocusIn=${() => cursor.set(item.id)}>
     <td class="sg">${item.gone ? html`<${Sign} name="ok" tone="green" />` : html`<${ItemSign} item=${item} />`}</td>
-    <td class="what">${isSelected && html`<b class="pick">✓<span class="hid"> selected</span></b>`}<${What} item=${item} /></td>
+    <td class="what">${isSelected && html`<b class="pick">✓<span class="hid"> selected</span></b>`}<${What} item=${item} inGroup=${inGroup} /></td>
     <td class="why"><${Why} item=${item} inGroup=${inGroup} cleared=${cleared} /></td>
     <td class=${old(item) ? "num old" : "num"}>${!item.gone && html`<${Age} since=${item.since} />`}</td>
     <td class="act"><${Frees} item=${item} /></td><td class="opens"><${Opens} item=${item} /></td></tr>`;
@@ -101,9 +110,9 @@ function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
 function CauseHead({group}) {
   const first = group.rows.find((row) => !row.gone) ?? group.rows[0];
   const action = group.cause.actions[0];
-  const opens = action && (action.id === "check_server" ? "may free all" : `opens all ${group.cause.count}, and later plans`);
+  const opens = action && (action.id === "check_server" ? `may free ${group.cause.count === 2 ? "both" : "all"}` : `opens all ${group.cause.count}, and later plans`);
   return html`<div class="gi"><${StateSign} state=${first.operatorState} /><b><${Text} of=${group.cause.headline} /></b>
-    <span class="q">${first.facts?.actor && html`by <${Text} of=${first.facts.actor.principal} /> <${Quote} of=${first.facts.reason} />`}</span>
+    <span class="q">${first.facts?.actor ? html`by <${Text} of=${first.facts.actor.principal} /> at <${When} at=${first.facts.at} />${first.facts.reason && ": "}<${Quote} of=${first.facts.reason} />` : html`<${Text} of=${first.operatorState.body} />`}</span>
     <span class="end">${action && html`<span>${opens}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
 }
 

@@ -17,7 +17,7 @@ export function Crumb({steps, around}) {
 const flat = (value) => (value === null || value === undefined ? "none" : typeof value === "object" ? Object.values(value).join(" ") || "none" : String(value));
 
 /** What of two objects differs, member by member. */
-function parts({path, before, after}) {
+export function parts({path, before, after}) {
   if (!before || !after || typeof before !== "object" || typeof after !== "object") return [{path, before, after}];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== "grantApprovalId" && flat(before[name]) !== flat(after[name]));
   return names.map((name) => ({path: `${path}/${name}`, before: before[name], after: after[name]}));
@@ -26,15 +26,14 @@ function parts({path, before, after}) {
 const dotted = (path) => path.replace(/^\//, "").replaceAll("/", ".");
 
 /** `brief`: only the first of each. */
-export const Inputs = ({of, brief}) => html`<dl class="diff">${of.flatMap((one) => (brief ? parts(one).slice(0, 1) : parts(one))).map((one) => html`<dt key=${one.path}><code><${Text} of=${dotted(one.path)} /></code></dt>
-  <dd><code class="a"><${Words} of=${flat(one.before)} /></code> → <code class="b"><${Words} of=${flat(one.after)} /></code></dd>`)}</dl>`;
+export const Inputs = ({of, brief}) => html`<dl>${of.flatMap((one) => (brief ? parts(one).slice(0, 1) : parts(one))).map((one) => html`<div key=${one.path}><dt><code><${Text} of=${dotted(one.path)} /></code></dt> <dd><code class="a"><${Words} of=${flat(one.before)} /></code> → <code class="b"><${Words} of=${flat(one.after)} /></code></dd></div>`)}</dl>`;
 
 // ---- What happened, newest first; what follows from something else is folded.
 
 function Line({event, named}) {
   const say = words(event);
   return html`<li><${When} at=${event.at} /><span class="d"><${Sign} name=${say.sign} tone=${say.tone} /></span><div><b><${Text} of=${say.head} /></b>${named && event.changed?.label && html` of <${Text} of=${event.changed.label} />`}${say.by && html` by <${Text} of=${say.by} />`}
-    ${say.quote && html`<br /><span class="m"><${Quote} of=${say.quote} /></span>`}${say.text && html`<br /><span class="m"><${Words} of=${say.text} /></span>`}${say.inputs?.length > 0 && html`<${Inputs} of=${say.inputs} brief=${true} />`}</div></li>`;
+    ${say.quote && html`<br /><span class="m"><${Quote} of=${say.quote} /></span>`}${say.text && html`<br /><span class="m"><${Words} of=${say.text} /></span>`}${say.inputs?.length > 0 && html`<div class="diff"><${Inputs} of=${say.inputs} brief=${true} /></div>`}</div></li>`;
 }
 
 function Folded({line, named}) {

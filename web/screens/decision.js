@@ -57,7 +57,7 @@ function Subtasks({rows}) {
 function InputList({data, other}) {
   const {inputs} = data;
   return html`<section class="card"><div class="sec"><h2>Inputs</h2>${other && html`<p>compared with <a href=${link("decisions", other)}><${Id} of=${other} short=${true} /></a></p>`}</div><div class="pad">
-    ${other ? (data.changedInputs.length ? html`<${Inputs} of=${data.changedInputs} />` : html`<p>The same inputs.</p>`) : html`<dl class="kv"><dt>Contract</dt><dd>${inputs.contractVersion}, engine ${inputs.engineRevision}</dd><dt>Catalog</dt><dd><${CopyId} of=${inputs.catalogDigest} /></dd><dt>Package</dt><dd><${CopyId} of=${inputs.packageDigest} /></dd>
+    ${other ? (data.changedInputs.length ? html`<div class="diff"><${Inputs} of=${data.changedInputs} /></div>` : html`<p>The same inputs.</p>`) : html`<dl class="kv"><dt>Contract</dt><dd>${inputs.contractVersion}, engine ${inputs.engineRevision}</dd><dt>Catalog</dt><dd><${CopyId} of=${inputs.catalogDigest} /></dd><dt>Package</dt><dd><${CopyId} of=${inputs.packageDigest} /></dd>
       <dt>Health</dt><dd>${Object.entries(inputs.health).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.observed ? row.status.replaceAll("_", " ") : "not observed"}</p>`)}</dd>
       <dt>Grants</dt><dd>${Object.entries(inputs.grants).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.phase} <span class="faint">${row.source}</span></p>`)}</dd><dt>Prompt text</dt><dd>${inputs.prompt.length || "none"}</dd></dl>`}</div></section>`;
 }
