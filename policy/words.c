@@ -253,6 +253,7 @@ static const struct {
 	[ACTION_REWORK] = {"rework", "Do it again…"},
 	[ACTION_TAKE_BACK] = {"take_back", "Take the approval back…"},
 	[ACTION_REMOVE_ACCESS] = {"remove_access", "Remove {project}'s access…"},
+	[ACTION_NARROW] = {"narrow", "Narrow…"},
 };
 
 const char *action_id_name(enum action_id action)
@@ -271,6 +272,8 @@ static const char *label_template(enum action_id action, enum hold_arm arm)
 		return "Always allow again…";
 	if (action == ACTION_APPROVE_ALWAYS && arm == ARM_NARROWED)
 		return "Widen project access…";
+	if (action == ACTION_SET_ROOT && arm == ARM_ROOT_CHANGED)
+		return "Change the folder…";
 	return actions[action].label;
 }
 
@@ -281,4 +284,27 @@ int words_action_label(
 
 	values[FACT_PROJECT] = present(project);
 	return expand(arena, label_template(action, arm), "", values, ret_label);
+}
+
+static const struct {
+	const char *name;
+	const char *text;
+} offs[ACTION_OFF_COUNT] = {
+	[ACTION_OFF_NO_ACCESS] = {"no_access", "The project has no standing access."},
+	[ACTION_OFF_NOTHING_ASKED] = {"nothing_asked", "No package waits for read access here."},
+	[ACTION_OFF_NO_ROOT] = {"no_root", "The project has no folder yet."},
+	[ACTION_OFF_RUN_ACTIVE] = {"run_active", "A run reads it now."},
+	[ACTION_OFF_REPORTED] = {"reported", "Only its outside checker can look at it."},
+};
+
+const char *action_off_name(enum action_off off)
+{
+	CHECK(off > ACTION_OFF_NOT && off < ACTION_OFF_COUNT);
+	return offs[off].name;
+}
+
+const char *action_off_text(enum action_off off)
+{
+	CHECK(off > ACTION_OFF_NOT && off < ACTION_OFF_COUNT);
+	return offs[off].text;
 }

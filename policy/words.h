@@ -64,9 +64,25 @@ enum action_id {
 	ACTION_REWORK,
 	ACTION_TAKE_BACK,
 	ACTION_REMOVE_ACCESS,
+	ACTION_NARROW,
 };
 
 const char *action_id_name(enum action_id action);
+
+/* Why an action that stays can't be done now, by anybody. */
+enum action_off {
+	ACTION_OFF_NOT = 0, /* it can */
+	ACTION_OFF_NO_ACCESS,
+	ACTION_OFF_NOTHING_ASKED,
+	ACTION_OFF_NO_ROOT,
+	ACTION_OFF_RUN_ACTIVE,
+	ACTION_OFF_REPORTED,
+	ACTION_OFF_COUNT
+};
+
+/* The wire word, and a sentence. Not for ACTION_OFF_NOT. */
+const char *action_off_name(enum action_off off);
+const char *action_off_text(enum action_off off);
 /* The button's label, e.g. "Approve once more…" for used_up. 0 or -ENOMEM. */
 int words_action_label(struct arena *arena, enum action_id action, enum hold_arm arm, struct str project,
 	struct str *ret_label) MUST_USE;

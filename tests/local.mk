@@ -31,7 +31,7 @@ EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py %D%/scrip
 
 # ---- the daemon from outside: over HTTP, killed, and through the quickstart
 black_box_tests = \
-  %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_impact.py %D%/http/test_bad_bodies.py \
+  %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_impact.py %D%/http/test_project_actions.py %D%/http/test_bad_bodies.py \
   %D%/http/test_console.py %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
 black_box_tests += %D%/http/test_tls.py %D%/http/test_local.py %D%/http/test_actions.py %D%/http/test_conditions.py
 black_box_tests += %D%/http/test_refusals.py %D%/fault/test_damaged.py

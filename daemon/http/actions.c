@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "daemon/http/router.h"
+#include "daemon/lifecycle/time_text.h"
 #include "policy/words.h"
+
+enum { ROLES_TEXT_MAX = 128 };
 
 struct actions_route actions_route_of(enum lifecycle_target target)
 {
@@ -74,6 +77,10 @@ static void write_body(const struct lifecycle_action_body *body, struct json_out
 		json_out_member_revision(out, "rootRevision", body->root_revision);
 	if (body->plan_revision >= 0)
 		json_out_member_revision(out, "planRevision", body->plan_revision);
+	if (body->expires_at != 0)
+		time_text_member(out, "expiresAt", body->expires_at);
+	if (body->replace)
+		json_out_member_bool(out, "replace", true);
 	if (body->cascade)
 		json_out_member_bool(out, "cascade", true);
 	json_out_end_object(out);
@@ -92,18 +99,54 @@ static void write_inputs(const struct lifecycle_action *action, struct json_out 
 	json_out_end_array(out);
 }
 
+static void write_why_not(const char *word, const char *text, struct json_out *out)
+{
+	json_out_member_text(out, "whyNot", word);
+	json_out_member_text(out, "because", text);
+}
+
+static size_t append(char *text, size_t len, const char *more)
+{
+	size_t more_len = strlen(more);
+
+	CHECK(len + more_len <= ROLES_TEXT_MAX);
+	memcpy(text + len, more, more_len);
+	return len + more_len;
+}
+
+static void write_role_missing(unsigned roles, struct json_out *out)
+{
+	char text[ROLES_TEXT_MAX];
+	const char *between = "Needs role ";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < AUTH_ROLES; i++) {
+		if (!(roles & (1u << i)))
+			continue;
+		len = append(text, len, between);
+		len = append(text, len, auth_role_name(1u << i));
+		between = " or ";
+	}
+	len = append(text, len, ".");
+	json_out_member_text(out, "whyNot", "role_missing");
+	json_out_member_str(out, "because", (struct str){text, len});
+}
+
 static void write_may(const struct lifecycle_action *action, const struct auth_token *token, struct json_out *out)
 {
 	unsigned roles = (action->roles & LIFECYCLE_APPROVER ? AUTH_APPROVER : 0u) |
 		(action->roles & LIFECYCLE_OPERATOR ? AUTH_OPERATOR : 0u) |
 		(action->roles & LIFECYCLE_EXECUTOR ? AUTH_EXECUTOR : 0u);
 	bool has_role = auth_has_role(token, roles);
+	bool is_off = action->off != ACTION_OFF_NOT;
 
-	json_out_member_bool(out, "allowed", has_role && !action->is_self_approval);
-	if (!has_role)
-		json_out_member_text(out, "whyNot", "role_missing");
+	json_out_member_bool(out, "allowed", !is_off && has_role && !action->is_self_approval);
+	if (is_off)
+		write_why_not(action_off_name(action->off), action_off_text(action->off), out);
+	else if (!has_role)
+		write_role_missing(roles, out);
 	else if (action->is_self_approval)
-		json_out_member_text(out, "whyNot", "self_approval");
+		write_why_not("self_approval", "Someone else must approve what you sent.", out);
 	json_out_key(out, "roleNeeded");
 	json_out_begin_array(out);
 	for (unsigned i = 0; i < AUTH_ROLES; i++)

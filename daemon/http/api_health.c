@@ -93,7 +93,7 @@ static int list_health(void *ctx, struct http_request *request, struct http_repl
 	struct lifecycle_project project = {0};
 	const struct store_event_list *histories = NULL;
 	struct json_out out;
-	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
+	int r = lifecycle_view_project_parts(&reader, http_request_param(request, "id"), &project);
 
 	if (r == 0)
 		histories = read_histories(&reader, &project, &r);
@@ -105,7 +105,7 @@ static int list_health(void *ctx, struct http_request *request, struct http_repl
 	json_out_begin_array(&out);
 	for (size_t i = 0; i < project.health.count; i++)
 		render_health_with_history(
-			&project.health.items[i], lifecycle_now(api->lifecycle), &histories[i], &out);
+			&project, i, lifecycle_now(api->lifecycle), &histories[i], &request->token, &out);
 	json_out_end_array(&out);
 	json_out_end_object(&out);
 	return 0;

@@ -27,7 +27,7 @@ static void write_put(struct api_call *call, struct http_reply *reply)
 	const struct lifecycle_project *view = &putting->put.view;
 	struct json_out out = http_reply_json(reply, putting->put.created ? 201 : 200);
 
-	render_project(view, shows_root(call->request), putting->put.call.now, &out);
+	render_project(view, shows_root(call->request), putting->put.call.now, NULL, &out);
 	http_reply_etag(reply, view->row.revision);
 	if (putting->put.created)
 		http_reply_header(reply, "Location", "/v1/projects/%.*s", (int)view->row.id.len, view->row.id.bytes);
@@ -135,7 +135,7 @@ static int get_project(void *ctx, struct http_request *request, struct http_repl
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
 	out = http_reply_json(reply, 200);
-	render_project(&project, shows_root(request), lifecycle_now(api->lifecycle), &out);
+	render_project(&project, shows_root(request), lifecycle_now(api->lifecycle), &request->token, &out);
 	http_reply_etag(reply, project.row.revision);
 	return 0;
 }

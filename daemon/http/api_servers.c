@@ -14,7 +14,7 @@ static int list_servers(void *ctx, struct http_request *request, struct http_rep
 	struct lifecycle_reader reader = api_reader(ctx, request);
 	struct lifecycle_project project = {0};
 	struct json_out out;
-	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
+	int r = lifecycle_view_project_parts(&reader, http_request_param(request, "id"), &project);
 
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
@@ -23,7 +23,7 @@ static int list_servers(void *ctx, struct http_request *request, struct http_rep
 	json_out_key(&out, "items");
 	json_out_begin_array(&out);
 	for (size_t i = 0; i < project.servers.count; i++)
-		render_server(&project.servers.items[i], &out);
+		render_server(&project, i, &request->token, &out);
 	json_out_end_array(&out);
 	json_out_end_object(&out);
 	return 0;
@@ -34,13 +34,13 @@ static int get_server(void *ctx, struct http_request *request, struct http_reply
 	struct lifecycle_reader reader = api_reader(ctx, request);
 	struct lifecycle_project project = {0};
 	struct json_out out;
-	int r = lifecycle_view_project(&reader, http_request_param(request, "id"), &project);
+	int r = lifecycle_view_project_parts(&reader, http_request_param(request, "id"), &project);
 
 	for (size_t i = 0; r == 0 && i < project.servers.count; i++) {
 		if (!str_equal(project.servers.items[i].mcp_id, http_request_param(request, "mcpId")))
 			continue;
 		out = http_reply_json(reply, 200);
-		render_server(&project.servers.items[i], &out);
+		render_server(&project, i, &request->token, &out);
 		http_reply_etag(reply, project.servers.items[i].revision);
 		return 0;
 	}

@@ -74,7 +74,7 @@ static int run(const struct mcp_tool_call *call, struct buf *ret_answer, struct 
 	int r = arguments != NULL && json_object_del(arguments, "project") == 0 ? 0 : -ENOMEM;
 
 	if (r == 0)
-		r = lifecycle_view_project(
+		r = lifecycle_view_project_parts(
 			&reader, (struct str){json_string_value(id), json_string_length(id)}, &project);
 	if (r != 0)
 		return refuse_view(r, ret_refusal);

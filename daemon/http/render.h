@@ -105,17 +105,21 @@ void render_granted(const struct lifecycle_grant *granted, const struct auth_tok
 
 /* ---- render_project.c */
 
-/* `shows_root`: the path itself, for those who may see it (4.2). `age_at`: the time by which ages are told. */
-void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out);
+/* `shows_root`: the path itself, for those who may see it (4.2). `age_at`: the time by which ages are told. `token`: who may do what with
+ * it and its servers; NULL: without actions. */
+void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at,
+	const struct auth_token *token, struct json_out *out);
 /* The same after archiving or the contrary, with the tasks that were cancelled. */
 void render_archived(const struct lifecycle_project_move *move, bool shows_root, struct json_out *out);
 void render_project_line(const struct store_project *project, bool shows_root, struct json_out *out);
 void render_health(const struct store_health *health, int64_t age_at, struct json_out *out);
-/* The same with what was seen before, newest first, as the log has it. */
-void render_health_with_history(const struct store_health *health, int64_t age_at,
-	const struct store_event_list *history, struct json_out *out);
-void render_server(const struct store_server *server, struct json_out *out);
-/* The same with what is known of it now; NULL: nothing. */
+/* A row of the project's view with its actions, and what was seen before, newest first, as the log has it. */
+void render_health_with_history(const struct lifecycle_project *project, size_t row, int64_t age_at,
+	const struct store_event_list *history, const struct auth_token *token, struct json_out *out);
+/* A server of the project's view with its actions. */
+void render_server(
+	const struct lifecycle_project *project, size_t row, const struct auth_token *token, struct json_out *out);
+/* A server as it was set, with what is known of it now; NULL: nothing. */
 void render_server_with_health(
 	const struct store_server *server, const struct store_health *health, int64_t age_at, struct json_out *out);
 void render_event(const struct store_event *event, struct json_out *out);

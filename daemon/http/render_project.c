@@ -1,4 +1,6 @@
 #include "agents/spec.h"
+#include "daemon/http/actions.h"
+#include "daemon/http/api.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/time_text.h"
 #include "policy/health_row.h"
@@ -60,11 +62,26 @@ void render_health(const struct store_health *health, int64_t age_at, struct jso
 	json_out_end_object(out);
 }
 
-void render_health_with_history(
-	const struct store_health *health, int64_t age_at, const struct store_event_list *history, struct json_out *out)
+static void write_actions(
+	const struct lifecycle_action_list *actions, const struct auth_token *token, struct json_out *out)
+{
+	json_out_key(out, "actions");
+	actions_write(actions, token, api_has_route, out);
+}
+
+static void write_health_row(const struct lifecycle_project *project, size_t row, int64_t age_at,
+	const struct auth_token *token, struct json_out *out)
+{
+	write_health(&project->health.items[row], age_at, out);
+	if (token != NULL)
+		write_actions(&project->health_actions[row], token, out);
+}
+
+void render_health_with_history(const struct lifecycle_project *project, size_t row, int64_t age_at,
+	const struct store_event_list *history, const struct auth_token *token, struct json_out *out)
 {
 	json_out_begin_object(out);
-	write_health(health, age_at, out);
+	write_health_row(project, row, age_at, token, out);
 	json_out_key(out, "history");
 	json_out_begin_array(out);
 	for (size_t i = 0; i < history->count; i++)
@@ -112,10 +129,13 @@ static void write_server(const struct store_server *server, struct json_out *out
 	write_spec(server, out);
 }
 
-void render_server(const struct store_server *server, struct json_out *out)
+void render_server(
+	const struct lifecycle_project *project, size_t row, const struct auth_token *token, struct json_out *out)
 {
 	json_out_begin_object(out);
-	write_server(server, out);
+	write_server(&project->servers.items[row], out);
+	if (token != NULL)
+		write_actions(&project->server_actions[row], token, out);
 	json_out_end_object(out);
 }
 
@@ -132,8 +152,8 @@ void render_server_with_health(
 	json_out_end_object(out);
 }
 
-static void write_members(
-	const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out)
+static void write_members(const struct lifecycle_project *project, bool shows_root, int64_t age_at,
+	const struct auth_token *token, struct json_out *out)
 {
 	write_head(&project->row, shows_root, out);
 	if (project->has_grant)
@@ -142,27 +162,33 @@ static void write_members(
 		json_out_member_null(out, "grant");
 	json_out_key(out, "health");
 	json_out_begin_array(out);
-	for (size_t i = 0; i < project->health.count; i++)
-		render_health(&project->health.items[i], age_at, out);
+	for (size_t i = 0; i < project->health.count; i++) {
+		json_out_begin_object(out);
+		write_health_row(project, i, age_at, token, out);
+		json_out_end_object(out);
+	}
 	json_out_end_array(out);
 	json_out_key(out, "servers");
 	json_out_begin_array(out);
 	for (size_t i = 0; i < project->servers.count; i++)
-		render_server(&project->servers.items[i], out);
+		render_server(project, i, token, out);
 	json_out_end_array(out);
+	if (token != NULL)
+		write_actions(&project->actions, token, out);
 }
 
-void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at, struct json_out *out)
+void render_project(const struct lifecycle_project *project, bool shows_root, int64_t age_at,
+	const struct auth_token *token, struct json_out *out)
 {
 	json_out_begin_object(out);
-	write_members(project, shows_root, age_at, out);
+	write_members(project, shows_root, age_at, token, out);
 	json_out_end_object(out);
 }
 
 void render_archived(const struct lifecycle_project_move *move, bool shows_root, struct json_out *out)
 {
 	json_out_begin_object(out);
-	write_members(&move->view, shows_root, move->call.now, out);
+	write_members(&move->view, shows_root, move->call.now, NULL, out);
 	render_names("cancelled", move->cancelled, move->cancelled_count, out);
 	json_out_end_object(out);
 }

@@ -140,6 +140,12 @@ int grant_make_refusal(struct world *world, const struct store_grant *record, in
 	return result;
 }
 
+bool grant_make_is_live(const struct world *world)
+{
+	return world->record.decision == PRECEDENCE_APPROVED && !world->record.is_expired &&
+		world->record.root_revision == world->project.root_revision;
+}
+
 /* Used up, and by a run that is over: its live run may still read with it, until it is taken back (2.5). */
 static bool is_spent(const struct subject *subject)
 {

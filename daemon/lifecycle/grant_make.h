@@ -34,6 +34,8 @@ int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct
 /* Into grant->actions: what takes the approval away that was appended. `is_whole`: that undoes it, and takes nothing else away. 0 or -ENOMEM. */
 int grant_make_undo(struct world *world, struct lifecycle_grant *grant, bool is_whole) MUST_USE;
 
+/* Whether the project's latest record is an approval that counts now. */
+bool grant_make_is_live(const struct world *world);
 /* Whether a package's latest record is an approval that still counts for something and so can be taken back: not a denial, not what is
  * spent. */
 bool grant_make_is_revocable(const struct world *world, const struct subject *subject);

@@ -122,12 +122,6 @@ static int check_root(struct granting *granting)
 	return grant_make_refusal(world, NULL, world->project.root_revision, LIFECYCLE_ROOT_CHANGED);
 }
 
-static bool is_live(const struct world *world)
-{
-	return world->record.decision == PRECEDENCE_APPROVED && !world->record.is_expired &&
-		world->record.root_revision == world->project.root_revision;
-}
-
 /* Approving adds, unless it replaces: an approval never takes another one away (2.4). */
 static void name_set(struct granting *granting)
 {
@@ -136,7 +130,7 @@ static void name_set(struct granting *granting)
 	struct precedence_set set;
 
 	grant_make_add(&granting->set, &requested);
-	if (granting->grant->decision == STORE_GRANT_APPROVED && !granting->grant->replace && is_live(world))
+	if (granting->grant->decision == STORE_GRANT_APPROVED && !granting->grant->replace && grant_make_is_live(world))
 		grant_make_add(&granting->set, &world->record.capabilities);
 	if (world->has_grant && world->record.root_revision == world->project.root_revision) {
 		grant_make_add(&granting->dropped, &world->record.dropped);
@@ -157,7 +151,7 @@ static int check(struct granting *granting)
 		r = check_revision(granting);
 	if (r == 0 && is_approval)
 		r = check_root(granting);
-	if (r == 0 && !is_approval && !is_live(&granting->world))
+	if (r == 0 && !is_approval && !grant_make_is_live(&granting->world))
 		r = grant_make_refusal(&granting->world, latest(granting),
 			granting->world.has_grant ? granting->world.grant.revision : 0, LIFECYCLE_NOTHING_TO_REVOKE);
 	return r;
@@ -169,7 +163,7 @@ static int append(struct granting *granting)
 	struct world *world = &granting->world;
 	struct str dropped = {0};
 	const struct str *names = NULL;
-	bool is_first = !is_live(world);
+	bool is_first = !grant_make_is_live(world);
 	size_t count = 0;
 	int r = 0;
 

@@ -90,7 +90,9 @@ struct lifecycle_action_body {
 	int64_t expected_revision; /* -1: none */
 	int64_t root_revision;     /* -1: none */
 	int64_t plan_revision;     /* -1: none */
-	bool cascade;              /* written when true */
+	int64_t expires_at;        /* 0: none */
+	bool replace;              /* written when true, as the next */
+	bool cascade;
 };
 
 struct lifecycle_action {
@@ -105,6 +107,7 @@ struct lifecycle_action {
 	bool takes_expiry;
 	bool takes_root;
 	unsigned roles;        /* any one of enum lifecycle_role */
+	enum action_off off;   /* nobody can do it now, and why */
 	bool is_self_approval; /* the caller is a contributor and may not (4.1): whyNot self_approval */
 };
 

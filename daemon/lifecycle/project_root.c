@@ -22,7 +22,23 @@ int project_root_tell(struct world *world, const char *what, struct str reason)
 	return event_log_end(&event);
 }
 
-/* Live runs that were given context of this root. */
+/* It was given context of the root there is. */
+static bool reads_root(const struct world *world, const struct store_run *run)
+{
+	return run->has_grants && run->root_revision == world->project.root_revision;
+}
+
+int project_root_is_active(struct world *world, bool *ret)
+{
+	struct store_run_list runs = {0};
+	int r = call_store_result(store_run_list_live(world->tx, world->project.id, &runs));
+
+	*ret = false;
+	for (size_t i = 0; r == 0 && i < runs.count; i++)
+		*ret = *ret || reads_root(world, &runs.items[i]);
+	return r;
+}
+
 int project_root_refuse_active(struct world *world)
 {
 	struct lifecycle_refusal *refusal = &world->call->refusal;
@@ -34,7 +50,7 @@ int project_root_refuse_active(struct world *world)
 	if (ids == NULL)
 		return r != 0 ? r : -ENOMEM;
 	for (size_t i = 0; i < runs.count; i++)
-		if (runs.items[i].has_grants && runs.items[i].root_revision == world->project.root_revision)
+		if (reads_root(world, &runs.items[i]))
 			ids[refusal->id_count++] = runs.items[i].id;
 	refusal->ids = ids;
 	return refusal->id_count > 0 ? LIFECYCLE_RUN_ACTIVE : 0;

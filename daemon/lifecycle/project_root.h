@@ -12,6 +12,8 @@ struct project_root {
 
 /* LIFECYCLE_RUN_ACTIVE, with the runs in the refusal, while live ones were given context of the root there is; else 0 or -errno. */
 int project_root_refuse_active(struct world *world) MUST_USE;
+/* Whether there are such runs. 0 or -errno. */
+int project_root_is_active(struct world *world, bool *ret) MUST_USE;
 /* Path, revision, health and reconciliation. Reads the world again. 0 or -errno. */
 int project_root_set(struct world *world, const struct project_root *root) MUST_USE;
 /* The first row of the health of the built-in server: what was seen when the folder was opened. */

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "daemon/lifecycle/call.h"
+#include "daemon/lifecycle/grant_make.h"
 #include "daemon/lifecycle/hold_make.h"
 #include "daemon/lifecycle/recovery_make.h"
 #include "daemon/lifecycle/self_approval.h"
@@ -108,8 +109,7 @@ static int add_allowed(const struct world *world, struct precedence_record *reco
 	const struct catalog_capability **all = NULL;
 	size_t count = 0;
 
-	if (world->record.decision != PRECEDENCE_APPROVED || world->record.is_expired ||
-		world->record.root_revision != world->project.root_revision)
+	if (!grant_make_is_live(world))
 		return 0;
 	all = arena_array(world->arena, have->count + record->capabilities.count, sizeof(struct catalog_capability *));
 	if (all == NULL)

@@ -6,6 +6,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/package_actions.h"
+#include "daemon/lifecycle/project_actions.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 
@@ -241,18 +242,33 @@ int lifecycle_find_run_token(
 	return view(&reader, run_token, (struct str){hex, sizeof(hex) - 1}, ret);
 }
 
-static int run_project(struct store_tx *tx, void *arg)
+static int run_project_parts(struct store_tx *tx, void *arg)
 {
 	struct viewing *viewing = arg;
+	int r = 0;
 
 	if (!lifecycle_scope_has(&viewing->reader->scope, viewing->id))
 		return LIFECYCLE_NOT_FOUND;
-	return view_make_project(tx, viewing->id, viewing->ret);
+	r = view_make_project(tx, viewing->id, viewing->ret);
+	return r != 0 ? r : project_actions_of_servers(viewing->reader->arena, viewing->ret);
+}
+
+static int run_project(struct store_tx *tx, void *arg)
+{
+	const struct viewing *viewing = arg;
+	int r = run_project_parts(tx, arg);
+
+	return r != 0 ? r : project_actions(tx, viewing->reader, viewing->ret);
 }
 
 int lifecycle_view_project(const struct lifecycle_reader *reader, struct str id, struct lifecycle_project *ret)
 {
 	return view(reader, run_project, id, ret);
+}
+
+int lifecycle_view_project_parts(const struct lifecycle_reader *reader, struct str id, struct lifecycle_project *ret)
+{
+	return view(reader, run_project_parts, id, ret);
 }
 
 static int run_grant(struct store_tx *tx, void *arg)

@@ -85,9 +85,17 @@ struct lifecycle_project {
 	struct store_server_list servers;
 	bool has_grant;
 	struct store_grant grant; /* the latest record of the project */
+
+	/* only in views, not in answers of operations; an archived project offers nothing */
+	struct lifecycle_action_list actions;
+	struct lifecycle_action_list *server_actions; /* as `servers` */
+	struct lifecycle_action_list *health_actions; /* as `health` */
 };
 
 int lifecycle_view_project(
+	const struct lifecycle_reader *reader, struct str id, struct lifecycle_project *ret) MUST_USE;
+/* The same without `actions`, for who wants its parts. */
+int lifecycle_view_project_parts(
 	const struct lifecycle_reader *reader, struct str id, struct lifecycle_project *ret) MUST_USE;
 
 int lifecycle_view_grant(const struct lifecycle_reader *reader, struct str id, struct store_grant *ret) MUST_USE;

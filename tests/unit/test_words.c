@@ -286,6 +286,7 @@ static void buttons_are_called_by_what_they_do_there(void **state)
 	assert_label(state, ACTION_APPROVE_ALWAYS, ARM_NARROWED, "Widen project access…");
 	assert_label(state, ACTION_DENY, ARM_NEVER_APPROVED, "Deny…");
 	assert_label(state, ACTION_SET_ROOT, ARM_NO_ROOT, "Set the folder…");
+	assert_label(state, ACTION_SET_ROOT, ARM_ROOT_CHANGED, "Change the folder…");
 	assert_label(state, ACTION_CHECK_SERVER, ARM_NONE, "Check now");
 	assert_label(state, ACTION_REQUEST_CHANGES, ARM_NONE, "Request changes…");
 	assert_label(state, ACTION_CANCEL_PACKAGE, ARM_NONE, "Cancel package…");
@@ -297,6 +298,18 @@ static void buttons_are_called_by_what_they_do_there(void **state)
 	assert_text(label, "Always allow in this project…");
 }
 
+static void what_cant_be_done_now_says_why(void **state)
+{
+	(void)state;
+	for (int off = ACTION_OFF_NOT + 1; off < ACTION_OFF_COUNT; off++) {
+		const char *text = action_off_text((enum action_off)off);
+
+		assert_true(strlen(action_off_name((enum action_off)off)) > 0);
+		assert_int_equal(text[strlen(text) - 1], '.');
+	}
+	assert_string_equal(action_off_name(ACTION_OFF_NO_ACCESS), "no_access");
+}
+
 static void actions_have_their_wire_names(void **state)
 {
 	(void)state;
@@ -305,6 +318,7 @@ static void actions_have_their_wire_names(void **state)
 	assert_string_equal(action_id_name(ACTION_SET_ROOT), "set_root");
 	assert_string_equal(action_id_name(ACTION_APPROVE_PLAN), "approve");
 	assert_string_equal(action_id_name(ACTION_CANCEL_TASK), "cancel_task");
+	assert_string_equal(action_id_name(ACTION_NARROW), "narrow");
 }
 
 static void no_memory_is_told_and_nothing_is_written(void **state)
@@ -335,6 +349,7 @@ int main(void)
 		cmocka_unit_test(an_optional_requirement_says_that_the_package_goes_on),
 		cmocka_unit_test(facts_are_shown_as_they_are),
 		cmocka_unit_test(buttons_are_called_by_what_they_do_there),
+		cmocka_unit_test(what_cant_be_done_now_says_why),
 		cmocka_unit_test(actions_have_their_wire_names),
 		cmocka_unit_test(no_memory_is_told_and_nothing_is_written),
 	};

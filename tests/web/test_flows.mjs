@@ -29,7 +29,7 @@ test("a project's access is removed, and what that holds is said before", async 
   await allow(stage, "echo", [READ]);
   await must(stage, "ana", "POST", "/v1/tasks/echo-plan/approval", {planRevision: "1"});
   const page = await stage.page("ana", "#/projects/echo");
-  await page.getByRole("button", {name: "Remove…"}).click();
+  await page.getByRole("button", {name: "Remove echo's access…"}).click();
   await page.locator("dialog").getByText("Holds 1 package").waitFor();
   await page.getByLabel("Reason").fill("The checkout moves");
   await confirm(page).click();

@@ -27,10 +27,7 @@ export function forget() {
 export const mayNot = (action) => action.allowed === false;
 
 /** Why an action is off, in words. */
-export function whyNot(action) {
-  if (action.whyNot === "self_approval") return "Someone else must approve what you sent.";
-  return `Needs role ${action.roleNeeded.join(" or ")}`;
-}
+export const whyNot = (action) => action.because;
 
 // ---- The one way to the daemon. Addresses begin with /v1/ and nothing else is ever asked.
 

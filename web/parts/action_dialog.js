@@ -33,12 +33,13 @@ const CHOICES = [["1", "in 1 day"], ["7", "in 7 days"], ["30", "in 30 days"], ["
 
 export const endsAt = (days) => (days ? new Date(Math.ceil((serverNow() + days * DAY_MS) / 3600000) * 3600000).toISOString() : null);
 
-const dayText = (days) => new Date(endsAt(days)).toLocaleString("en-GB", {weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
+const timeText = (at) => new Date(at).toLocaleString("en-GB", {weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
 
-export function Ends({of, set, once}) {
+/** Without a choice: as the action comes. */
+export function Ends({of, set, action}) {
   return html`<select id="ends" value=${of} onChange=${(event) => set(event.target.value)}>
-    ${CHOICES.map(([days, text]) => html`<option key=${days} value=${days} selected=${of === days}>${text}, ${dayText(days)}</option>`)}
-    <option value="" selected=${of === ""}>${once ? "after one attempt" : "no end"}</option></select>`;
+    ${CHOICES.map(([days, text]) => html`<option key=${days} value=${days} selected=${of === days}>${text}, ${timeText(endsAt(days))}</option>`)}
+    <option value="" selected=${of === ""}>${action.id === "approve_once" ? "after one attempt" : action.body.expiresAt ? `as now, ${timeText(action.body.expiresAt)}` : "no end"}</option></select>`;
 }
 
 // ---- For this package once, or for the project always: the two are actions of their own, side by side.
@@ -159,7 +160,7 @@ function Fields({action, draft, change}) {
   return html`${action.body.capabilities && html`<span>May read</span><div class="row">${action.body.capabilities.map((name) => html`
       <label class="tick" key=${name}><input type="checkbox" checked=${!draft.without.includes(name)} disabled=${!isChosen(action)}
         onChange=${(event) => change({without: event.target.checked ? draft.without.filter((one) => one !== name) : [...draft.without, name]})} /><code>${name}</code></label>`)}</div>`}
-    ${needs("expiresAt") && html`<label for="ends">Ends</label><div class="row"><${Ends} of=${draft.ends} set=${(ends) => change({ends})} once=${action.id === "approve_once"} /></div>`}
+    ${needs("expiresAt") && html`<label for="ends">Ends</label><div class="row"><${Ends} of=${draft.ends} set=${(ends) => change({ends})} action=${action} /></div>`}
     ${needs("root") && html`<label for="root">Folder</label><input id="root" data-first value=${draft.root} onInput=${(event) => change({root: event.target.value})} placeholder="/srv/projects/…" />`}
     ${needs("reason") && html`<label for="reason">Reason</label><input id="reason" data-first maxlength=${REASON_MAX} autocomplete="off" value=${draft.reason}
       onInput=${(event) => change({reason: event.target.value})} />`}`;

@@ -1,6 +1,4 @@
 // A project: what may be read in it and until when, how its servers are, every grant there ever was.
-import {openDialog} from "../lib/acting.js";
-import {session} from "../lib/api.js";
 import {html} from "../lib/html.js";
 import {back, link, useKeys} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
@@ -25,29 +23,22 @@ export function Projects() {
       <td data-k="Folder">${one.root ? html`<${Id} of=${one.root} />` : one.rootRevision === "0" ? "none yet" : `revision ${one.rootRevision}`}</td><td data-k="Decisions">${one.decisionRevision}</td><td data-k="Since"><${When} at=${one.createdAt} /></td></tr>`)}</tbody></table></div>`}`;
 }
 
-const has = (...roles) => session.get().roles.some((role) => role === "admin" || roles.includes(role));
+const Action = ({of, project, kind}) => of && html`<${ActionButton} action=${of} others=${[]} about=${html`Project <${Text} of=${project} />`} kind=${kind} />`;
 
-/** Actions on a project's own record; the daemon judges each again. */
-const action = (id, label, method, href, body, inputs, role) => ({id, label, method, href, body, inputs, allowed: has(role), roleNeeded: [role]});
+const ACCESS = ["approve_always", "narrow", "remove_access"];
+const offered = (project, id) => project.actions.find((one) => one.id === id);
 
-function accessActions(project) {
-  const href = `/v1/projects/${encodeURIComponent(project.id)}/grants`;
-  if (project.grant?.decision !== "approved") return [];
-  return [action("narrow", "Narrow…", "POST", href, {decision: "approved", replace: true, capabilities: project.grant.capabilities, expectedRevision: project.decisionRevision, rootRevision: project.rootRevision}, ["reason", "expiresAt"], "approver"),
-    action("remove_access", "Remove…", "POST", href, {decision: "revoked", expectedRevision: project.grant.revision}, ["reason"], "approver")];
+function Granted({grant, open}) {
+  return html`<dl class="kv pad"><dt>May be read</dt><dd>${open ? grant.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `) : "nothing"}</dd>
+    <dt>${open ? "Until" : grant.decision === "approved" ? "Was allowed" : "Removed"}</dt><dd>${open ? (grant.expiresAt ? html`<${When} at=${grant.expiresAt} />` : "no end") : html`<${When} at=${grant.at} />`}</dd>
+    <dt>By</dt><dd><${Text} of=${grant.actor.principal} />, revision ${grant.revision} <${Quote} of=${grant.reason} /></dd></dl>`;
 }
 
 function Access({project}) {
-  const {grant} = project;
-  if (!grant) return html`<p class="pad">No standing access: each package asks.</p>`;
-  const open = grant.decision === "approved";
-  return html`<dl class="kv pad"><dt>May be read</dt><dd>${open ? grant.capabilities.map((name) => html`<code key=${name}><${Text} of=${name} /></code> `) : "nothing"}</dd>
-    <dt>${open ? "Until" : "Removed"}</dt><dd>${open ? (grant.expiresAt ? html`<${When} at=${grant.expiresAt} />` : "no end") : html`<${When} at=${grant.at} />`}</dd>
-    <dt>By</dt><dd><${Text} of=${grant.actor.principal} />, revision ${grant.revision} <${Quote} of=${grant.reason} /></dd></dl>
-    <div class="acts pad">${accessActions(project).map((one) => html`<${ActionButton} key=${one.id} action=${one} others=${[]} about=${html`Project <${Text} of=${project.id} />`} kind="btn" />`)}</div>`;
+  const remove = offered(project, "remove_access");
+  return html`${project.grant ? html`<${Granted} grant=${project.grant} open=${remove && remove.whyNot !== "no_access"} />` : html`<p class="pad">No standing access: each package asks.</p>`}
+    <div class="acts pad">${ACCESS.map((id) => html`<${Action} key=${id} of=${offered(project, id)} project=${project.id} />`)}</div>`;
 }
-
-const check = (project, mcpId) => action("check_server", "Check now", "POST", `/v1/projects/${encodeURIComponent(project)}/servers/${encodeURIComponent(mcpId)}/check`, {}, [], "operator");
 
 function History({rows}) {
   if (!rows?.length) return null;
@@ -56,7 +47,7 @@ function History({rows}) {
 
 function Server({project, row}) {
   return html`<tr><td><${Sign} name=${isWell(row) ? "ok" : "setup"} tone=${isWell(row) ? "green" : "red"} /></td><td data-k="Server"><${Text} of=${row.mcpId} /></td><td data-k="State">${row.status.replaceAll("_", " ")}${row.error && html`: <${Words} of=${row.error} />`}<${History} rows=${row.history} /></td>
-    <td data-k="Seen"><${Age} since=${row.checkedAt} /> ago, ${row.source}</td><td><${ActionButton} action=${check(project, row.mcpId)} others=${[]} kind="btn" /></td></tr>`;
+    <td data-k="Seen"><${Age} since=${row.checkedAt} /> ago, ${row.source}</td><td><${Action} of=${row.actions[0]} project=${project} /></td></tr>`;
 }
 
 function Servers({project}) {
@@ -65,16 +56,13 @@ function Servers({project}) {
     <tbody>${(data?.items ?? project.health).map((row) => html`<${Server} key=${row.mcpId} project=${project.id} row=${row} />`)}</tbody></table></section>`;
 }
 
-const setRoot = (project) => action("set_root", project.rootRevision === "0" ? "Set the folder…" : "Change the folder…", "PUT", `/v1/projects/${encodeURIComponent(project.id)}`, {name: project.name}, ["root"], "operator");
-
 export function Project({id}) {
   const load = useResource(`/v1/projects/${encodeURIComponent(id)}`);
   useKeys({Escape: back});
   const one = load.data;
   if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
-  const about = html`Project <${Text} of=${one.id} />`;
   return html`<${Crumb} steps=${[["Projects", "#/projects"]]} /><div class="title"><h1 class="big" tabindex="-1"><${Text} of=${one.name} /></h1></div>
-    <div class="meta"><span><${Id} of=${one.id} /></span><span>Folder ${one.root ? html`<${Id} of=${one.root} />` : one.rootRevision === "0" ? "none yet" : ""} revision <b>${one.rootRevision}</b> <button class="ta" onClick=${() => openDialog(setRoot(one), [], about)}>${setRoot(one).label}</button></span>
+    <div class="meta"><span><${Id} of=${one.id} /></span><span>Folder ${one.root ? html`<${Id} of=${one.root} />` : one.rootRevision === "0" ? "none yet" : ""} revision <b>${one.rootRevision}</b> <${Action} of=${offered(one, "set_root")} project=${one.id} kind="ta" /></span>
       <span>Decisions <b>${one.decisionRevision}</b></span><a href=${link("queue", null, {project: one.id})}>What waits here</a></div>
     <${Loading} of=${load} /><div class="grid2"><section class="card"><div class="sec"><h2>Standing read access</h2></div><${Access} project=${one} /></section><${Servers} project=${one} /></div><${Ledger} project=${one.id} />`;
 }
