@@ -34,7 +34,7 @@ black_box_tests = \
   %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_impact.py %D%/http/test_project_actions.py %D%/http/test_bad_bodies.py \
   %D%/http/test_console.py %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
 black_box_tests += %D%/http/test_tls.py %D%/http/test_local.py %D%/http/test_actions.py %D%/http/test_conditions.py
-black_box_tests += %D%/http/test_refusals.py %D%/fault/test_damaged.py
+black_box_tests += %D%/http/test_refusals.py %D%/http/test_server_cases.py %D%/fault/test_damaged.py
 TESTS += $(black_box_tests)
 EXTRA_DIST += \
   $(black_box_tests) %D%/http/daemon.py %D%/http/certificates.py %D%/http/secure.py %D%/http/local_socket.py %D%/http/catalogs.py %D%/http/compare.py %D%/http/examples %D%/http/cases \
