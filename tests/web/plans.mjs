@@ -62,3 +62,31 @@ export const keepCopies = (page) => page.addInitScript(() => {
   Object.defineProperty(navigator, "clipboard", {value: {writeText: async (text) => { globalThis.copies.push(text); }}});
 });
 export const copied = (page) => page.evaluate(() => globalThis.copies.at(-1));
+
+/** In the page: a stream of events that says what it is told to. */
+function toldStream() {
+  const real = globalThis.fetch;
+  globalThis.asked = 0;
+  globalThis.fetch = (href, init) => {
+    if (href.startsWith("/v1/recovery")) globalThis.asked++;
+    if (href !== "/v1/events") return real(href, init);
+    const text = (lines) => new TextEncoder().encode(lines.map((line) => `${line}\n\n`).join(""));
+    const body = new ReadableStream({start(controller) {
+      globalThis.sayToPage = (text) => controller.enqueue(new TextEncoder().encode(text));
+      globalThis.tell = (count) => controller.enqueue(text(Array.from({length: count}, (_, at) => `id: ${at}\nevent: health.changed\ndata: {"type":"health.changed"}`)));
+      controller.enqueue(text([`event: beat\ndata: ${JSON.stringify({serverTime: new Date().toISOString()})}`]));
+    }});
+    return Promise.resolve(new Response(body, {headers: {"Content-Type": "text/event-stream"}}));
+  };
+}
+
+/** A page whose stream says what `tell(count)` and `sayToPage(text)` in it say. */
+export async function pageWithToldStream(stage) {
+  const page = await stage.page(null);
+  await page.addInitScript(toldStream);
+  await page.addInitScript((token) => sessionStorage.setItem("admitd.token", token), stage.told.tokens.ana);
+  await page.reload();
+  await page.getByText("Live", {exact: true}).waitFor();
+  await row(page, "map-module-boundaries").waitFor();
+  return page;
+}

@@ -2,7 +2,7 @@
 // Nothing moves under who reads: cleared rows, presses beside them, the way back, long lists, a tab that nobody sees.
 import {check, equal, run, test} from "./tap.mjs";
 import {NARROW, open} from "./browser.mjs";
-import {approveOnce, free, itemOf, live, must, reader, row, rowIds} from "./plans.mjs";
+import {approveOnce, free, itemOf, live, must, pageWithToldStream, reader, row, rowIds} from "./plans.mjs";
 
 let plans = 0;
 
@@ -151,32 +151,6 @@ test("an empty queue teaches, one row is one", async (stage) => {
   equal(await page.title(), "(1) Queue - admitd");
   await page.close();
 });
-
-/** In the page: a stream of events that says what it is told to. */
-function toldStream() {
-  const real = globalThis.fetch;
-  globalThis.asked = 0;
-  globalThis.fetch = (href, init) => {
-    if (href.startsWith("/v1/recovery")) globalThis.asked++;
-    if (href !== "/v1/events") return real(href, init);
-    const text = (lines) => new TextEncoder().encode(lines.map((line) => `${line}\n\n`).join(""));
-    const body = new ReadableStream({start(controller) {
-      globalThis.tell = (count) => controller.enqueue(text(Array.from({length: count}, (_, at) => `id: ${at}\nevent: health.changed\ndata: {"type":"health.changed"}`)));
-      controller.enqueue(text([`event: beat\ndata: ${JSON.stringify({serverTime: new Date().toISOString()})}`]));
-    }});
-    return Promise.resolve(new Response(body, {headers: {"Content-Type": "text/event-stream"}}));
-  };
-}
-
-async function pageWithToldStream(stage) {
-  const page = await stage.page(null);
-  await page.addInitScript(toldStream);
-  await page.addInitScript((token) => sessionStorage.setItem("admitd.token", token), stage.told.tokens.ana);
-  await page.reload();
-  await page.getByText("Live", {exact: true}).waitFor();
-  await row(page, "map-module-boundaries").waitFor();
-  return page;
-}
 
 test("of a thousand events at once the queue is read again once or twice", async (stage) => {
   const page = await pageWithToldStream(stage);

@@ -46,7 +46,10 @@ export function send(action, body, key) {
 /** What it would do, by the daemon: its `impact`. */
 export const rehearse = (action, body) => ask(action.method, `${action.href}?dryRun=true`, {body});
 
-export function openDialog(action, others, about, reason) {
+export const drafts = new Map(); // reasons that were begun, by action: kept when a dialog closes before they were sent
+export const draftKey = (action) => action.id + action.href;
+
+export function openDialog(action, others, about, reason = drafts.get(draftKey(action))) {
   dialog.set({action, others, about, reason, opened: newKey()});
 }
 
@@ -65,14 +68,15 @@ export function undoOf(action, answer) {
 
 export async function takeBack(undo) {
   try {
-    await send(undo, undo.body, newKey());
-    tell("Taken back. It waits again.");
+    const {package: one} = await send(undo, undo.body, newKey());
+    tell(one?.hold === null ? "Taken back, but an attempt has used it: that can't be undone." : "Taken back. It waits again.");
   } catch (problem) {
-    tell(problem.code === "nothing_to_revoke" ? "It has been used, that can't be undone." : `${problem.title}. Nothing was taken back.`, {problem});
+    tell(problem.code === "nothing_to_revoke" ? "An attempt has used it: that can't be undone." : `${problem.title}. Nothing was taken back.`, {problem});
   }
 }
 
 export function done(action, answer) {
+  drafts.delete(draftKey(action));
   const undo = undoOf(action, answer);
   const text = DONE[action.id] ?? "Done";
   tell(action.id === "approve" ? `${text}. Only cancelling ends it.` : `${text}.`, {undo: undo && (() => takeBack(undo))});

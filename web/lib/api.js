@@ -109,8 +109,10 @@ export async function all(href) {
   return first;
 }
 
-export async function loadSession() {
+/** `before` is told who it is before anything else is. */
+export async function loadSession(before) {
   const found = await get("/v1/session");
+  before?.(found);
   setServerTime(found.serverTime);
   session.set(found);
   signedOut.set(false);

@@ -1,6 +1,6 @@
 // Every action that asks first: its scope, what it needs from a person, what it would do, and a button that says so.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {curl, dialog, done, isGrant, leave, newKey, openDialog, rehearse, send} from "../lib/acting.js";
+import {curl, dialog, done, draftKey, drafts, isGrant, leave, newKey, openDialog, rehearse, send} from "../lib/acting.js";
 import {all, mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
 import {copy, tell} from "../lib/page.js";
@@ -204,6 +204,7 @@ function ActionForm({open, close}) {
   const [action, setAction] = useState(open.action);
   const [draft, setDraft] = useState(startDraft(open.action, open.reason));
   const change = (changes) => setDraft({...draft, ...changes});
+  useEffect(() => { drafts.set(draftKey(action), draft.reason); }, [draft.reason]);
   const body = bodyOf(action, draft);
   const found = useRehearsal(action, body);
   const sending = useSending(close);

@@ -56,6 +56,6 @@ export function App() {
   const {problem, known} = useStart();
   const who = useValue(session);
   const refused = problem && problem.status !== 401;
-  return html`<div class="app">${who ? html`<${Signed} />` : refused ? html`<main class="page"><${ProblemBox} problem=${problem} again=${() => location.reload()} /></main>` :
+  return html`<div class="app">${who ? html`<${Signed} key=${who.principal} />` : refused ? html`<main class="page"><${ProblemBox} problem=${problem} again=${() => location.reload()} /></main>` :
     known && html`<${SignIn} />`}<${Spoken} /></div>`;
 }

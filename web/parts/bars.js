@@ -1,7 +1,7 @@
 // What stands around every screen: the bars, find, keys, the sign-in.
 import {useEffect, useRef, useState} from "preact/hooks";
 import {Problem, forget, get, isToken, keepToken, loadSession, signedOut} from "../lib/api.js";
-import {dialog} from "../lib/acting.js";
+import {dialog, drafts} from "../lib/acting.js";
 import {html, useValue, value} from "../lib/html.js";
 import {liveness, stopLive} from "../lib/live.js";
 import {go, keysAreOn, link, route, say, setKeys, setTheme, theme, toast, useKeys} from "../lib/page.js";
@@ -123,11 +123,17 @@ function Live() {
   return html`<div class=${kind}><svg aria-hidden="true"><use href=${state === "live" ? "#i-live" : "#i-off"} /></svg><b>${WORDS[state]}</b><span>${clockText(now)}</span></div>`;
 }
 
-function signOut() {
-  stopLive();
+/** What somebody saw and began isn't the next one's. */
+function forgetPeople() {
   forgetAll();
+  drafts.clear();
   for (const one of [toast, dialog, cursor]) one.set(null);
   order.ids = [];
+}
+
+function signOut() {
+  stopLive();
+  forgetPeople();
   document.title = "admitd";
   forget();
 }
@@ -153,7 +159,7 @@ async function signIn(text, again) {
   if (!isToken(text)) throw new Problem(0, {title: "That isn't a token", detail: "It has letters that no token has.", code: "unauthenticated"});
   keepToken(text);
   try {
-    if ((await loadSession()).principal !== again) forgetAll();
+    await loadSession((found) => found.principal !== again && forgetPeople());
   } catch (problem) {
     if (again) signedOut.set(true);
     else forget();
