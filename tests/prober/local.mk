@@ -12,5 +12,8 @@ test_address_rule_SOURCES = tests/unit/test_address_rule.c
 test_address_rule_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 test_address_rule_LDADD = libprober.la $(CMOCKA_LIBS)
 endif
-TESTS += tests/prober/test_servers.py tests/prober/test_webhooks.py
-EXTRA_DIST += tests/prober/test_servers.py tests/prober/test_webhooks.py tests/prober/fake_http.py tests/prober/fake_stdio.py
+prober_tests = \
+  tests/prober/test_servers.py tests/prober/test_server_secrets.py tests/prober/test_server_health.py tests/prober/test_server_specs.py \
+  tests/prober/test_webhooks.py
+TESTS += $(prober_tests)
+EXTRA_DIST += $(prober_tests) tests/prober/servers.py tests/prober/fake_http.py tests/prober/fake_stdio.py
