@@ -60,6 +60,24 @@ def a_package_tells_its_whole_story(daemon):
 
 
 @scene
+def the_log_is_read_newest_first_with_the_names_of_what_it_is_about(daemon):
+    world = daemon.world()
+    world.submit(free("first"))
+    world.preview()
+    pages = [daemon.auditor.get("/v1/audit?project=%s&order=newest&limit=2" % world.id).must(200)]
+    while pages[-1]["next"]:
+        pages.append(daemon.auditor.get(pages[-1]["next"]).must(200))
+    newest = [row for page in pages for row in page["items"]]
+    oldest = daemon.auditor.get("/v1/audit?project=%s&order=oldest&limit=500" % world.id).must(200)["items"]
+    equal(newest, list(reversed(oldest)))
+    equal({row["label"] for row in newest if row["package"]}, {"first"})
+    equal({row["label"] for row in newest if row["task"] and not row["package"]}, {"A plan"})
+    equal({row["label"] for row in newest if not row["task"]}, {"Project " + world.id})
+    equal(daemon.auditor.get("/v1/audit?order=sideways").status, 400)
+    equal(daemon.auditor.get("/v1/audit?order=newest", Accept="application/x-ndjson").status, 400)
+
+
+@scene
 def a_story_has_nothing_of_other_projects_packages_and_times(daemon):
     world, other = daemon.world(), daemon.world()
     world.project_grant(READ)

@@ -139,17 +139,52 @@ test("the rules explain a typo, and another catalog is compared with what was de
 
 test("the log is searched, exported and verified", async (stage) => {
   const page = await stage.page("reader", "#/log");
-  await page.getByRole("search", {name: "The log"}).getByLabel("type").fill("grant.recorded");
+  const search = page.getByRole("search", {name: "The log"});
+  equal(await page.locator("thead th").allInnerTexts(), ["Time", "Who", "Did what", "On what", "Decision", "Reason"]);
+  await search.getByLabel("type").selectOption("grant.recorded");
   await page.getByRole("button", {name: "Search"}).click();
   await page.locator("tr", {hasText: "moving to a new checkout"}).first().waitFor();
+  const times = await page.locator("tbody time").evaluateAll((list) => list.map((one) => one.dateTime));
+  equal(times, [...times].sort().reverse(), "newest first");
+  await page.locator("tbody a", {hasText: "profile-the-import-job"}).first().waitFor();
   await page.getByRole("button", {name: "Verify"}).click();
   await page.getByText(/Chain whole to \d+/).waitFor();
+  const [sign, said] = await Promise.all([page.locator("[role=status] svg").boundingBox(), page.getByText(/Chain whole to/).boundingBox()]);
+  check(Math.abs(sign.y + sign.height / 2 - said.y - said.height / 2) < 3, "the sign isn't beside its text");
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Export"}).click()]);
   const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  const last = lines.pop();
   check(lines.length > 3 && lines.every((line) => line.type === "grant.recorded"), `${lines.length} lines`);
+  check(last.result, "whole only with its last line");
   await stage.shot(page, "log");
   await page.goto(`${stage.url}/#/log?actor=nobody-ever`);
   await page.getByText("Nothing matches.").waitFor();
+  await page.getByRole("link", {name: "Clear filters."}).click();
+  await page.locator("tbody tr").nth(50).waitFor();
+  await page.close();
+});
+
+test("a long log is read page by page, and nothing moves under who reads it", async (stage) => {
+  const page = await stage.page("reader", "#/log");
+  await page.locator("tbody tr").nth(99).waitFor();
+  const first = () => page.locator("tbody tr").first().innerText();
+  const newest = await first();
+  await stage.api("ana", "POST", "/v1/tasks/index-the-support-archive/preview");
+  await page.getByRole("button", {name: "Show newer rows"}).waitFor();
+  equal(await first(), newest, "the first row moved");
+  await page.getByRole("button", {name: "Show newer rows"}).click();
+  await page.locator("tbody tr", {hasText: "Preview by ana"}).first().waitFor();
+  await page.getByRole("button", {name: "Older"}).click();
+  await page.locator("tbody tr", {hasText: "Preview by ana"}).first().waitFor({state: "detached"});
+  await page.getByRole("button", {name: "Newer"}).click();
+  await page.locator("tbody tr", {hasText: "Preview by ana"}).first().waitFor();
+  await page.close();
+});
+
+test("every type of event can be asked of the log", async (stage) => {
+  const page = await stage.page("reader", "#/log");
+  const types = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8")).components.schemas.EventType.enum;
+  equal((await page.getByLabel("type").locator("option").allInnerTexts()).slice(1), types);
   await page.close();
 });
 
