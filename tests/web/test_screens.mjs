@@ -188,13 +188,29 @@ test("every type of event can be asked of the log", async (stage) => {
   await page.close();
 });
 
-test("trends have their plots as tables too", async (stage) => {
+test("trends have their plots as tables too, in one type size, as wide as their card, and their bars lead to lists", async (stage) => {
   const page = await stage.page("ana", "#/trends");
   await page.getByRole("button", {name: "As table"}).first().click();
   await page.getByRole("columnheader", {name: "Blocked"}).waitFor();
+  check(/^\d+ \w{3} \d\d:00$/.test(await page.locator(".big-plot td").first().innerText()), "a date as everywhere");
+  const plots = page.locator("svg.g");
+  const type = await plots.locator("text").evaluateAll((list) => [...new Set(list.map((one) => Math.round(one.getBoundingClientRect().height)))]);
+  equal(type.length, 1, `heights of letters ${type}`);
+  const [card, ...widths] = await Promise.all([page.locator(".plots"), ...(await plots.all())].map(async (one) => (await one.boundingBox()).width));
+  check(widths.length === 2 && widths.every((width) => width > card - 40), `${widths} of ${card}`);
   await stage.shot(page, "trends");
-  await page.getByRole("button", {name: "7 d"}).click();
-  await page.getByText("Decisions over time").waitFor();
+  await page.emulateMedia({colorScheme: "dark"});
+  await stage.shot(page, "trends-dark");
+  for (const [span, name] of [["7 d", "trends-7d"], ["30 d", "trends-30d"]]) {
+    await page.getByRole("button", {name: span}).click();
+    await plots.first().locator("text", {hasText: "now"}).waitFor();
+    const labels = await plots.first().locator("text[text-anchor=middle]").evaluateAll((list) => list.map((one) => one.textContent));
+    check(labels.length > 4 && labels.slice(0, -1).every((label) => /^\d+ \w{3}$/.test(label)), labels.join());
+    await stage.shot(page, name);
+  }
+  await plots.first().locator("a").last().click();
+  await page.getByRole("heading", {name: "Log"}).waitFor();
+  await page.locator("tr", {hasText: "Preview"}).first().waitFor();
   await page.close();
 });
 
