@@ -1,6 +1,6 @@
 // The chained log, newest first: searched, exported, checked.
 import {useEffect, useState} from "preact/hooks";
-import {job, send} from "../lib/api.js";
+import {job, request} from "../lib/api.js";
 import {download} from "../lib/download.js";
 import {html} from "../lib/html.js";
 import {useResource} from "../lib/resource.js";
@@ -39,7 +39,7 @@ function Verify() {
 
 /** All that is searched for, as the daemon's own lines. */
 async function exportLines(query) {
-  const answer = await send("GET", hrefOf(query), {headers: {Accept: "application/x-ndjson"}});
+  const answer = await request("GET", hrefOf(query), {headers: {Accept: "application/x-ndjson"}});
   download("admitd-log.jsonl", "application/x-ndjson", await answer.text());
 }
 
