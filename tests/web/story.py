@@ -32,9 +32,9 @@ def map_boundaries():
         requirement("fs-map", agent=agent, capabilities=[READ, LIST]),
         requirement("gh-read", agent=agent, mcp="github", capabilities=["github.issues.read"], level="optional",
                     action="continue_without_mcp", index=1),
-        requirement("gh-create", agent=agent, mcp="github", capabilities=["github.issues.create"], level="optional",
+        requirement("gh-triage", agent=agent, mcp="github", capabilities=["github.issues.create"], level="optional",
                     action="continue_without_mcp", index=2),
-        agent=agent, after=["read-the-build-files"],
+        agent=agent, after=["read-the-build-files"], overlays={"gh-read": "The open issues about the build."},
         subtasks=[{"id": "draw-map", "agent": agent, "mcpCapabilities": [LIST],
                    "capabilityBindings": [{"capability": LIST, "requirementKey": "fs-map"}]}])
 
