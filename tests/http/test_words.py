@@ -173,7 +173,8 @@ def a_decision_says_which_row_in_plain_words(daemon):
     world.project_grant(decision="revoked", reason=MARK)
     found = previewed(world, "a")
     equal(found["words"], {"sign": "disc, minus", "tone": "amber",
-                           "headline": "Blocked by row 5a: it reads project files, and access doesn't cover them."})
+                           "headline": "Blocked by row 5a: it reads project files, and access doesn't cover them.",
+                           "detail": READ + " lost the project's grant, which was removed; approve again"})
     asked = found["requirements"][0]
     equal((asked["level"], asked["goesOnWithout"]), ("required", False))
     equal(asked["operatorState"], {"key": "needs_project_context", "tone": "amber", "sign": "disc, minus",
