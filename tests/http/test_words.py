@@ -223,5 +223,31 @@ def words_are_no_part_of_a_decision(daemon):
     check(not {"words", "operatorState", "verdict"} & set(re.findall(r'"(\w+)":', json.dumps([found["inputs"], found["result"]]))), found)
 
 
+# ---- the queue
+
+
+@scene
+def every_item_of_the_queue_has_a_tag_and_words(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), package("b", requirement("typo", mcp="github", capabilities=["github.secerts.write"])), name="held")
+    world.submit(free("c"), name="back")
+    world.submit(free("d"), name="failed")
+    world.approve("failed")
+    for _ in range(3):
+        world.outcome(world.handoff("d", "failed"), "failed")
+    daemon.operator.post("/v1/tasks/%s/changes" % world.task_id("back"), {"planRevision": "1", "reason": MARK}).must(200)
+    page = daemon.operator.get("/v1/recovery?limit=500&project=" + world.id).must(200)
+    equal([tag["label"] for tag in page["tags"]], ["Plans", "Access", "Set-up", "Plan changes", "Other"])
+    ids = {tag["id"] for tag in page["tags"]}
+    said = {(item["kind"], item.get("label")): (item["tag"], item["words"]["headline"]) for item in page["items"]}
+    equal(said, {("package_held", "a"): ("access", "Waiting for read access"), ("package_held", "b"): ("changes", "Plan needs a change"),
+                 ("plan_waits_for_approval", None): ("plans", "Plan waits for approval"),
+                 ("plan_sent_back", None): ("other", "Plan was sent back"), ("package_failed", "d"): ("other", "Package failed")})
+    for item in page["items"]:
+        check(item["tag"] in ids and item["words"]["sign"] and item["words"]["tone"] in TONES, item)
+        if "operatorState" in item:
+            equal(item["words"], {name: item["operatorState"][name] for name in ("sign", "tone", "headline")})
+
+
 if __name__ == "__main__":
     run_scenes()
