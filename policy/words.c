@@ -294,6 +294,7 @@ static const struct {
 	[ACTION_OFF_NOTHING_ASKED] = {"nothing_asked", "No package waits for read access here."},
 	[ACTION_OFF_NO_ROOT] = {"no_root", "The project has no folder yet."},
 	[ACTION_OFF_RUN_ACTIVE] = {"run_active", "A run reads it now."},
+	[ACTION_OFF_USED_UP] = {"used_up", "An attempt has used it, that can't be undone."},
 	[ACTION_OFF_REPORTED] = {"reported", "Only its outside checker can look at it."},
 };
 
@@ -307,4 +308,10 @@ const char *action_off_text(enum action_off off)
 {
 	CHECK(off > ACTION_OFF_NOT && off < ACTION_OFF_COUNT);
 	return offs[off].text;
+}
+
+int words_used_up(struct arena *arena, int64_t attempt, struct str *ret)
+{
+	*ret = arena_printf(arena, "Attempt %lld has used it, that can't be undone.", (long long)attempt);
+	return ret->bytes != NULL ? 0 : -ENOMEM;
 }

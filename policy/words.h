@@ -77,12 +77,15 @@ enum action_off {
 	ACTION_OFF_NO_ROOT,
 	ACTION_OFF_RUN_ACTIVE,
 	ACTION_OFF_REPORTED,
+	ACTION_OFF_USED_UP, /* its sentence names the attempt: words_used_up() */
 	ACTION_OFF_COUNT
 };
 
 /* The wire word, and a sentence. Not for ACTION_OFF_NOT. */
 const char *action_off_name(enum action_off off);
 const char *action_off_text(enum action_off off);
+/* The same for a one-time approval that this attempt used. 0 or -ENOMEM. */
+int words_used_up(struct arena *arena, int64_t attempt, struct str *ret) MUST_USE;
 /* The button's label, e.g. "Approve once more…" for used_up. 0 or -ENOMEM. */
 int words_action_label(struct arena *arena, enum action_id action, enum hold_arm arm, struct str project,
 	struct str *ret_label) MUST_USE;

@@ -105,6 +105,15 @@ static void write_why_not(const char *word, const char *text, struct json_out *o
 	json_out_member_text(out, "because", text);
 }
 
+static void write_off(const struct lifecycle_action *action, struct json_out *out)
+{
+	json_out_member_text(out, "whyNot", action_off_name(action->off));
+	if (action->off_text.bytes != NULL)
+		json_out_member_str(out, "because", action->off_text);
+	else
+		json_out_member_text(out, "because", action_off_text(action->off));
+}
+
 static size_t append(char *text, size_t len, const char *more)
 {
 	size_t more_len = strlen(more);
@@ -142,7 +151,7 @@ static void write_may(const struct lifecycle_action *action, const struct auth_t
 
 	json_out_member_bool(out, "allowed", !is_off && has_role && !action->is_self_approval);
 	if (is_off)
-		write_why_not(action_off_name(action->off), action_off_text(action->off), out);
+		write_off(action, out);
 	else if (!has_role)
 		write_role_missing(roles, out);
 	else if (action->is_self_approval)

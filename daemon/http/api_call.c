@@ -341,7 +341,9 @@ void api_call_refuse(struct http_reply *reply, const struct http_request *reques
 	const struct lifecycle_refusal *refusal)
 {
 	enum http_problem problem = problem_of(result);
-	struct json_out out = http_reply_problem_begin(reply, request, problem, api_text(detail_of(result)));
+	struct str detail =
+		refusal != NULL && refusal->detail.bytes != NULL ? refusal->detail : api_text(detail_of(result));
+	struct json_out out = http_reply_problem_begin(reply, request, problem, detail);
 
 	if (problem == HTTP_PROBLEM_INTERNAL)
 		log_line(LOG_LINE_ERROR, "call", "%s failed with error %d, %.*s", request->route->pattern, -result,

@@ -101,6 +101,8 @@ void render_granted(const struct lifecycle_grant *granted, const struct auth_tok
 	if (!granted->dry_run) {
 		json_out_key(out, "actions");
 		actions_write(&granted->actions, token, api_has_route, out);
+		if (granted->no_undo.bytes != NULL)
+			json_out_member_str(out, "noUndo", granted->no_undo);
 	}
 	json_out_end_object(out);
 }

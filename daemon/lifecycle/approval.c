@@ -128,6 +128,7 @@ static int render_answer(struct approving *approving, const struct lifecycle_jud
 	time_text_member(&out, "approvedAt", task->approved_at);
 	json_out_member_str(&out, "reason", task->approval_reason);
 	write_judgement(&out, judgement);
+	json_out_member_text(&out, "noUndo", "Only cancelling ends it.");
 	json_out_member_bool(&out, "alreadyApproved", false);
 	json_out_end_object(&out);
 	if (buf_error(&buf) != 0)

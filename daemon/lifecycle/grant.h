@@ -80,9 +80,9 @@ struct lifecycle_grant {
 	const struct str *granted; /* its capabilities */
 	size_t granted_count;
 	struct lifecycle_impact impact;
-	struct lifecycle_package view; /* of a package's */
-	struct lifecycle_action_list
-		actions; /* taking an approval away again; none for another decision or a dry run */
+	struct lifecycle_package view;        /* of a package's */
+	struct lifecycle_action_list actions; /* what takes it back; none in a rehearsal */
+	struct str no_undo;                   /* why nothing does; absent: something does */
 };
 
 /* INVALID_DOCUMENT (capabilities, expiresAt, rootRevision, replace), NOT_FOUND, PROJECT_ARCHIVED, PACKAGE_STATUS, REVISION_CONFLICT,

@@ -147,7 +147,7 @@ bool grant_make_is_live(const struct world *world)
 }
 
 /* Used up, and by a run that is over: its live run may still read with it, until it is taken back (2.5). */
-static bool is_spent(const struct subject *subject)
+bool grant_make_is_spent(const struct subject *subject)
 {
 	struct str live = subject->row->live_run;
 
@@ -156,35 +156,8 @@ static bool is_spent(const struct subject *subject)
 
 bool grant_make_is_revocable(const struct world *world, const struct subject *subject)
 {
-	return subject->has_grant && subject->grant.decision == STORE_GRANT_APPROVED && !is_spent(subject) &&
+	return subject->has_grant && subject->grant.decision == STORE_GRANT_APPROVED && !grant_make_is_spent(subject) &&
 		!subject->grant.expired && subject->grant.root_revision == world->project.root_revision;
-}
-
-int grant_make_undo(struct world *world, struct lifecycle_grant *grant, bool is_whole)
-{
-	bool is_package = grant->package.bytes != NULL;
-	enum action_id id = is_package ? ACTION_TAKE_BACK : ACTION_REMOVE_ACCESS;
-	struct lifecycle_action *action = ARENA_NEW(world->arena, struct lifecycle_action);
-
-	grant->actions = (struct lifecycle_action_list){action, 0};
-	if (grant->decision != STORE_GRANT_APPROVED)
-		return 0;
-	if (action == NULL)
-		return -ENOMEM;
-	grant->actions.count = 1;
-	*action = (struct lifecycle_action){
-		.id = id,
-		.target = is_package ? LIFECYCLE_TARGET_PACKAGE_GRANTS : LIFECYCLE_TARGET_PROJECT_GRANTS,
-		.target_id = is_package ? grant->package : world->project.id,
-		.body = {.decision = "revoked",
-			.expected_revision = grant->grant.revision,
-			.root_revision = -1,
-			.plan_revision = -1},
-		.undoes = is_whole ? grant->grant.id : (struct str){0},
-		.takes_reason = true,
-		.roles = LIFECYCLE_APPROVER,
-	};
-	return words_action_label(world->arena, id, ARM_NONE, world->project.id, &action->label);
 }
 
 int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct str task, struct str dropped_json,

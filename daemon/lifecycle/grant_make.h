@@ -31,11 +31,10 @@ void grant_make_check(const struct lifecycle_grant *grant, int64_t now, struct f
 int grant_make_append(struct world *world, struct lifecycle_grant *grant, struct str task, struct str dropped_json,
 	int64_t root_revision) MUST_USE;
 
-/* Into grant->actions: what takes the approval away that was appended. `is_whole`: that undoes it, and takes nothing else away. 0 or -ENOMEM. */
-int grant_make_undo(struct world *world, struct lifecycle_grant *grant, bool is_whole) MUST_USE;
-
 /* Whether the project's latest record is an approval that counts now. */
 bool grant_make_is_live(const struct world *world);
+/* Whether this package's latest record is an approval that an attempt used up. */
+bool grant_make_is_spent(const struct subject *subject);
 /* Whether a package's latest record is an approval that still counts for something and so can be taken back: not a denial, not what is
  * spent. */
 bool grant_make_is_revocable(const struct world *world, const struct subject *subject);

@@ -3,7 +3,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/grant_impact.h"
-#include "daemon/lifecycle/grant_make.h"
+#include "daemon/lifecycle/grant_undo.h"
 #include "daemon/lifecycle/judged.h"
 #include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/view_make.h"
@@ -181,11 +181,19 @@ static int check_approval(struct granting *granting)
 static int check_revocation(struct granting *granting)
 {
 	const struct subject *subject = &granting->subject;
+	struct world *world = &granting->world;
+	int64_t attempt = 0;
+	int r = 0;
 
-	if (grant_make_is_revocable(&granting->world, subject))
+	if (grant_make_is_revocable(world, subject))
 		return 0;
-	return grant_make_refusal(&granting->world, subject->has_grant ? &subject->grant : NULL,
-		subject->has_grant ? subject->grant.revision : 0, LIFECYCLE_NOTHING_TO_REVOKE);
+	if (subject->has_grant && grant_make_is_spent(subject))
+		r = hold_attempt(world, &subject->grant, &attempt);
+	if (r == 0 && attempt > 0)
+		r = words_used_up(world->arena, attempt, &granting->grant->call.refusal.detail);
+	return r != 0 ? r
+		      : grant_make_refusal(world, subject->has_grant ? &subject->grant : NULL,
+				subject->has_grant ? subject->grant.revision : 0, LIFECYCLE_NOTHING_TO_REVOKE);
 }
 
 static int check(struct granting *granting)
@@ -210,19 +218,43 @@ static int check(struct granting *granting)
 	return r;
 }
 
+static int look_before(struct granting *granting, struct grant_before *ret)
+{
+	const struct subject *subject = &granting->subject;
+	struct world *world = &granting->world;
+	int64_t attempt = 0;
+	int r = 0;
+
+	*ret = (struct grant_before){
+		.is_live = grant_make_is_revocable(world, subject),
+		.expires_at = subject->grant.expires_at,
+		.reads = subject->record.capabilities,
+	};
+	if (!ret->is_live)
+		return 0;
+	r = judged_is_contributor(world, &granting->task, &ret->is_own);
+	ret->is_own = ret->is_own && !world->lifecycle->allow_self_approval;
+	if (r == 0 && subject->is_consumed)
+		r = hold_attempt(world, &subject->grant, &attempt);
+	return r == 0 && subject->is_consumed ? words_used_up(world->arena, attempt, &ret->used_up) : r;
+}
+
 static int append(struct granting *granting)
 {
 	struct lifecycle_grant *grant = granting->grant;
 	struct world *world = &granting->world;
+	struct grant_before before = {0};
 	int r = grant_make_names(
 		world, &granting->set, &grant->grant.capabilities_json, &grant->granted, &grant->granted_count);
 
+	if (r == 0)
+		r = look_before(granting, &before);
 	if (r == 0)
 		r = grant_make_append(world, grant, granting->row.task, STR("[]"), world->project.root_revision);
 	if (r == 0)
 		r = grant_impact_find(world, &(struct reconcile_scope){.package = granting->row.id}, grant);
 	if (r == 0)
-		r = grant_make_undo(world, grant, true);
+		r = grant_undo(world, &before, grant);
 	return r != 0 ? r : view_make_package(world->tx, world->catalog, granting->row.id, &grant->view);
 }
 

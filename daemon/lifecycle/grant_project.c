@@ -2,7 +2,7 @@
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/grant_impact.h"
-#include "daemon/lifecycle/grant_make.h"
+#include "daemon/lifecycle/grant_undo.h"
 #include "daemon/lifecycle/refusal.h"
 #include "daemon/lifecycle/self_approval.h"
 #include "policy/cleanup.h"
@@ -157,18 +157,38 @@ static int check(struct granting *granting)
 	return r;
 }
 
+static int look_before(struct granting *granting, struct grant_before *ret)
+{
+	struct world *world = &granting->world;
+	struct precedence_set own = {0};
+	int r = 0;
+
+	*ret = (struct grant_before){
+		.is_live = grant_make_is_live(world),
+		.expires_at = world->grant.expires_at,
+		.reads = world->record.capabilities,
+	};
+	if (!ret->is_live)
+		return 0;
+	r = self_approval_reads(world, &own);
+	for (size_t i = 0; i < ret->reads.count; i++)
+		ret->is_own = ret->is_own || precedence_set_has(&own, ret->reads.items[i]);
+	return r;
+}
+
 static int append(struct granting *granting)
 {
 	struct lifecycle_grant *grant = granting->grant;
 	struct world *world = &granting->world;
 	struct str dropped = {0};
 	const struct str *names = NULL;
-	bool is_first = !grant_make_is_live(world);
+	struct grant_before before = {0};
 	size_t count = 0;
-	int r = 0;
+	int r = look_before(granting, &before);
 
 	name_set(granting);
-	r = grant_make_names(world, &granting->dropped, &dropped, &names, &count);
+	if (r == 0)
+		r = grant_make_names(world, &granting->dropped, &dropped, &names, &count);
 	if (r == 0)
 		r = grant_make_names(
 			world, &granting->set, &grant->grant.capabilities_json, &grant->granted, &grant->granted_count);
@@ -176,7 +196,7 @@ static int append(struct granting *granting)
 		r = grant_make_append(world, grant, (struct str){0}, dropped, world->project.root_revision);
 	if (r == 0)
 		r = grant_impact_find(world, &(struct reconcile_scope){.readers_only = true}, grant);
-	return r != 0 ? r : grant_make_undo(world, grant, is_first);
+	return r != 0 ? r : grant_undo(world, &before, grant);
 }
 
 int grant_project_run(struct store_tx *tx, struct lifecycle_call *call)

@@ -108,6 +108,7 @@ struct lifecycle_action {
 	bool takes_root;
 	unsigned roles;        /* any one of enum lifecycle_role */
 	enum action_off off;   /* nobody can do it now, and why */
+	struct str off_text;   /* absent: action_off_text() */
 	bool is_self_approval; /* the caller is a contributor and may not (4.1): whyNot self_approval */
 };
 

@@ -48,7 +48,7 @@ static struct precedence_set allowed_now(const struct world *world, const struct
 	return (struct precedence_set){0};
 }
 
-static int read_attempt(struct world *world, const struct store_grant *grant, int64_t *ret)
+int hold_attempt(struct world *world, const struct store_grant *grant, int64_t *ret)
 {
 	struct store_run run = {0};
 	int r = 0;
@@ -68,7 +68,7 @@ static int add_record(struct world *world, const struct store_grant *grant, stru
 	facts->expires_at = grant->expires_at;
 	if (grant->root_revision != world->project.root_revision)
 		facts->root_revision_then = grant->root_revision;
-	return read_attempt(world, grant, &facts->attempt);
+	return hold_attempt(world, grant, &facts->attempt);
 }
 
 static int grant_facts(struct world *world, const struct verdict *verdict, struct lifecycle_hold *hold)

@@ -21,6 +21,9 @@ int hold_fingerprint(struct arena *arena, const struct lifecycle_hold *hold, str
 int hold_state(struct world *world, const struct verdict *verdict, const struct lifecycle_hold *hold,
 	struct lifecycle_state *ret) MUST_USE;
 
+/* The attempt that used a one-time approval up; unchanged: none. 0 or -errno. */
+int hold_attempt(struct world *world, const struct store_grant *grant, int64_t *ret) MUST_USE;
+
 /* What goes into actions beside the verdict. */
 struct action_context {
 	struct str task;

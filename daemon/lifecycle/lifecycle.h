@@ -90,6 +90,7 @@ struct lifecycle_refusal {
 	struct store_actor actor; /* who made the current record, when and why */
 	int64_t at;
 	struct str reason;
+	struct str detail; /* a sentence for people; absent: the usual one */
 	const struct str *ids;
 	size_t id_count;
 	const struct lifecycle_fault *faults;

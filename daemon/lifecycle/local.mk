@@ -24,7 +24,7 @@ liblifecycle_la_SOURCES += \
   %D%/recheck.c %D%/recheck.h %D%/server.c %D%/server.h %D%/server_seal.c %D%/server_seal.h
 liblifecycle_la_SOURCES += %D%/upkeep.c %D%/upkeep.h
 liblifecycle_la_SOURCES += %D%/grant_impact.c %D%/grant_impact.h %D%/grant_impact_tell.c
-liblifecycle_la_SOURCES += %D%/project_actions.c %D%/project_actions.h
+liblifecycle_la_SOURCES += %D%/project_actions.c %D%/project_actions.h %D%/grant_undo.c %D%/grant_undo.h
 liblifecycle_la_SOURCES += %D%/context.c %D%/context.h %D%/context_request.c %D%/context_request.h
 liblifecycle_la_SOURCES += %D%/run_config.c %D%/run_config.h
 liblifecycle_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS)

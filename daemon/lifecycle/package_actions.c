@@ -101,19 +101,29 @@ static int add_of_status(struct maker *maker)
 	return r == 0 && (is_approved || task == STORE_TASK_FAILED) ? add_cancel(maker) : r;
 }
 
+/* One that is used up stays, and says so. */
 static int add_take_back(struct maker *maker)
 {
 	struct subject subject = {0};
 	struct lifecycle_action *action = NULL;
+	bool is_spent = false;
+	int64_t attempt = 0;
 	int r = maker->row->end == STORE_PACKAGE_UNFINISHED ? subject_of_row(maker->world, maker->row, &subject) : 0;
 
-	if (r != 0 || !grant_make_is_revocable(maker->world, &subject))
+	if (r != 0)
 		return r;
+	is_spent = subject.has_grant && subject.grant.decision == STORE_GRANT_APPROVED && grant_make_is_spent(&subject);
+	if (!is_spent && !grant_make_is_revocable(maker->world, &subject))
+		return 0;
 	r = add(maker, ACTION_TAKE_BACK, LIFECYCLE_TARGET_PACKAGE_GRANTS, maker->row->id, LIFECYCLE_APPROVER, &action);
 	action->body.decision = "revoked";
 	action->body.expected_revision = subject.grant.revision;
 	action->undoes = subject.grant.id;
-	return r;
+	if (r != 0 || !is_spent)
+		return r;
+	action->off = ACTION_OFF_USED_UP;
+	r = hold_attempt(maker->world, &subject.grant, &attempt);
+	return r == 0 ? words_used_up(maker->world->arena, attempt, &action->off_text) : r;
 }
 
 int package_actions(struct world *world, const struct store_package *row, const struct judged_context *context,

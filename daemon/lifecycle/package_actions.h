@@ -1,6 +1,6 @@
 /* package_actions.h - what a person may do with a package, whatever its status (chapters 2.2, 2.6, 7.6); not for other rooms.
  *
- * An action is here exactly if the operation would take it now, apart from who asks.
+ * An action is here exactly if the operation would take it now, apart from who asks; taking back a used approval stays, and says why not.
  */
 #ifndef ADMITD_DAEMON_LIFECYCLE_PACKAGE_ACTIONS_H
 #define ADMITD_DAEMON_LIFECYCLE_PACKAGE_ACTIONS_H

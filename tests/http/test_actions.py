@@ -4,7 +4,10 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import LIST, READ, broken, check, equal, free, reads, run_scenes, scene  # noqa: E402
+from daemon import LIST, READ, broken, check, equal, free, reads, rfc3339, run_scenes, scene  # noqa: E402
+
+
+LATER = rfc3339(7 * 24 * 3600)
 
 
 def action_of(view, name):
@@ -198,29 +201,96 @@ def taking_back_names_the_grant_and_holds_the_package_again(daemon):
     check("take_back" not in names(found), "there is nothing left")
 
 
+def undo_of(answer):
+    found = [action for action in answer["actions"] if "undoes" in action]
+    equal((len(found), found[0]["undoes"], "noUndo" in answer), (1, answer["grant"]["id"], False))
+    return found[0]
+
+
 @scene
 def the_answer_of_an_approval_has_its_undo(daemon):
     world = daemon.world()
     world.submit(reads("a"))
-    answer = world.grant("a")
-    action = action_of(answer, "take_back")
-    equal(action["undoes"], answer["grant"]["id"])
-    equal(follow(daemon.approver, action).must(201)["actions"], [], "a revocation has none")
-    answer = world.project_grant(READ)
-    action = action_of(answer, "remove_access")
-    equal(action["undoes"], answer["grant"]["id"])
-    wider = action_of(world.project_grant(LIST), "remove_access")
-    check("undoes" not in wider, "it would take the first approval away too")
-    follow(daemon.approver, wider).must(201)
-    equal(view(daemon.approver, world, "a")["hold"]["arm"], "taken_back")
+    answer = world.grant("a", expiresAt=LATER)
+    undo = undo_of(answer)
+    equal(undo["id"], "take_back")
+    answer = follow(daemon.approver, undo).must(201).json
+    undo = undo_of(answer)
+    equal((undo["id"], undo["body"]["expiresAt"]), ("approve_once", LATER), "and back again")
+    follow(daemon.approver, undo).must(201)
+    equal(world.package("a")["hold"], None)
 
 
 @scene
-def a_spent_approval_cannot_be_taken_back(daemon):
+def what_widens_narrows_or_ends_a_projects_access_is_put_back(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), reads("l", LIST))
+    answer = world.project_grant(READ, expiresAt=LATER)
+    equal(undo_of(answer)["id"], "remove_access")
+
+    def standing():
+        grant = world.project()["grant"]
+        return grant["decision"], sorted(grant["capabilities"]), grant["expiresAt"]
+    before = standing()
+    wider = world.project_grant(LIST)
+    check("undoes" not in action_of(wider, "remove_access"), "it would take the first approval away too")
+    equal(undo_of(wider)["id"], "narrow")
+    follow(daemon.approver, undo_of(wider)).must(201)
+    equal(standing(), before)
+    follow(daemon.approver, undo_of(world.project_grant(LIST, replace=True))).must(201)
+    equal(standing(), before)
+    ended = world.project_grant(decision="revoked")
+    equal(undo_of(ended)["id"], "approve_always")
+    follow(daemon.approver, undo_of(ended)).must(201)
+    equal(standing(), before)
+
+
+@scene
+def a_denial_is_taken_back_only_where_it_ended_an_approval(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), reads("b"))
+    denied = world.grant("a", decision="denied")
+    equal((denied["actions"], denied["noUndo"]), ([], "Only an approval ends it."))
+    world.grant("b")
+    denied = world.grant("b", decision="denied")
+    follow(daemon.approver, undo_of(denied)).must(201)
+    equal(world.package("b")["hold"], None)
+
+
+@scene
+def nobody_puts_back_for_himself_what_he_may_not_approve(daemon):
+    world = daemon.world()
+    both = daemon.client("both-u", "planner", "approver")
+    both.put("/v1/tasks/" + world.task_id(), world.plan(reads("a"))).must(201)
+    world.grant("a")
+    denied = world.grant("a", decision="denied", client=both)
+    equal((undo_of(denied)["allowed"], undo_of(denied)["whyNot"]), (False, "self_approval"))
+    follow(both, undo_of(denied)).must(403, "self_approval")
+    world.project_grant(READ)
+    removed = world.project_grant(decision="revoked", client=both)
+    equal((undo_of(removed)["allowed"], undo_of(removed)["whyNot"]), (False, "self_approval"))
+    follow(both, undo_of(removed)).must(403, "self_approval")
+
+
+@scene
+def a_spent_approval_says_that_it_cannot_be_taken_back(daemon):
     world = daemon.world()
     approved_once(daemon, world)
+    take_back = action_of(view(daemon.approver, world, "a"), "take_back")
     world.outcome(world.handoff("a"), "released")
-    check("take_back" not in names(view(daemon.approver, world, "a")), "it was used")
+    action = action_of(view(daemon.approver, world, "a"), "take_back")
+    used = "Attempt 1 has used it, that can't be undone."
+    equal((action["allowed"], action["whyNot"], action["because"]), (False, "used_up", used))
+    equal(follow(daemon.approver, take_back).must(409, "nothing_to_revoke")["detail"], used)
+
+
+@scene
+def only_cancelling_ends_an_approved_plan(daemon):
+    world = daemon.world()
+    world.submit(free("a"))
+    equal(world.approve()["noUndo"], "Only cancelling ends it.")
+    again = world.approve()
+    equal((again["alreadyApproved"], again["noUndo"]), (True, "Only cancelling ends it."))
 
 
 @scene

@@ -47,7 +47,7 @@ test("approving once shows what it opens, waits for a reason, is done by a secon
   await page.locator("tr.gone", {hasText: "find-dead-configuration"}).waitFor();
   equal(await page.locator("tr[data-row]").count(), count, "nothing moved");
   await page.getByRole("button", {name: "Undo"}).click();
-  await page.getByText("Taken back. It waits again.").waitFor();
+  await page.locator(".toast", {hasText: "Taken back."}).waitFor();
   await row(page, "find-dead-configuration").getByRole("button", {name: "Approve once…"}).waitFor();
   await page.close();
 });

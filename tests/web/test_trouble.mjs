@@ -172,7 +172,7 @@ test("Undo after the attempt has begun says that it can't be undone", async (sta
   await must(stage, "ana", "POST", "/v1/tasks/victor-plan/approval", {planRevision: "1"});
   await must(stage, "executor", "POST", `/v1/packages/${task.packages[0].id}/handoff`, {worker: "runner-3"});
   await page.getByRole("button", {name: "Undo"}).click();
-  await page.locator(".toast", {hasText: "an attempt has used it: that can't be undone"}).waitFor();
+  await page.locator(".toast", {hasText: "Taken back. Attempt 1 has used it, that can't be undone."}).waitFor();
   await page.close();
 });
 

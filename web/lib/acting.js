@@ -6,12 +6,9 @@ import {tell} from "./page.js";
 // ---- Each action as a command: what a button sends, shell-quoted, for who would rather type it.
 const quote = (text) => (/^[A-Za-z0-9_.,:/@%+=-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
-/** What a terminal may not show, or take for a key, is sent as JSON writes it. */
-const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
 export function curl(action, body, key) {
   const parts = ["curl", "-sS", "-X", action.method, quote(location.origin + action.href), "-H", '"Authorization: Bearer $ADMITD_TOKEN"',
-    "-H", quote("Content-Type: application/json"), "-H", quote(`Idempotency-Key: ${key}`), "--data-raw", quote(JSON.stringify(body).replace(/[^ -~]/g, escaped))];
+    "-H", quote("Content-Type: application/json"), "-H", quote(`Idempotency-Key: ${key}`), "--data-raw", quote(JSON.stringify(body))];
   return parts.join(" ");
 }
 
@@ -30,7 +27,7 @@ export function admitctl(action, body) {
   if (!verb) return null;
   const words = ["admitctl", verb, ...target(action)];
   if (action.id === "approve_always") for (const name of body.capabilities) words.push("--capability", quote(name));
-  if (body.reason) words.push("--reason", quote(body.reason));
+  if (action.inputs.includes("reason")) words.push("--reason", quote(body.reason || "…"));
   return words.join(" ");
 }
 
@@ -56,33 +53,30 @@ export function openDialog(action, others, about, reason = drafts.get(draftKey(a
   dialog.set({action, others, about, reason, opened: newKey()});
 }
 
-// ---- Taking an approval back: a new decision, made from the answer to the one before.
+// ---- Taking a decision back: a new one, that came ready with the answer to the one before.
 
 const DONE = {approve_once: "Approved once", approve_always: "Allowed in the project", deny: "Denied", request_changes: "Changes requested",
   cancel_package: "Package cancelled", cancel_task: "Task cancelled", approve: "Plan approved", reject: "Plan rejected", retry: "Given three more attempts",
   check_server: "Checked", narrow: "Narrowed", remove_access: "Access removed", take_back: "Taken back", rework: "Back for another attempt", set_root: "Folder set"};
 
-export function undoOf(action, answer) {
-  const given = answer?.actions?.find((one) => one.undoes);
-  if (given) return given;
-  if (action.id !== "approve_once" && action.id !== "approve_always") return null;
-  return {...action, id: "revoke", body: {decision: "revoked", expectedRevision: answer.grant.revision}};
-}
+/** What takes an answer back, by the daemon, if one may. */
+export const undoOf = (answer) => answer?.actions?.find((one) => one.undoes && one.allowed);
 
 export async function takeBack(undo) {
   try {
-    const {package: one} = await send(undo, undo.body, newKey());
-    tell(one?.hold === null ? "Taken back, but an attempt has used it: that can't be undone." : "Taken back. It waits again.");
+    tellDone(undo, await send(undo, undo.body, newKey()));
   } catch (problem) {
-    tell(problem.code === "nothing_to_revoke" ? "An attempt has used it: that can't be undone." : `${problem.title}. Nothing was taken back.`, {problem});
+    tell(`${problem.detail ?? problem.title} Nothing was taken back.`, {problem});
   }
 }
 
+/** What was done, and what of it can't be undone. */
+const tellDone = (action, answer, more) => tell(`${DONE[action.id] ?? "Done"}. ${answer?.noUndo ?? ""}`, more);
+
 export function done(action, answer) {
   drafts.delete(draftKey(action));
-  const undo = undoOf(action, answer);
-  const text = DONE[action.id] ?? "Done";
-  tell(action.id === "approve" ? `${text}. Only cancelling ends it.` : `${text}.`, {undo: undo && (() => takeBack(undo))});
+  const undo = undoOf(answer);
+  tellDone(action, answer, {undo: undo && (() => takeBack(undo))});
   acted = true;
 }
 

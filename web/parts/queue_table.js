@@ -69,7 +69,7 @@ function Opens({item}) {
   if (item.gone) return null;
   if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : countText(item.packages, "package");
   const besides = (item.opens?.once ?? [item.packageId]).filter((id) => id !== item.packageId).length;
-  return besides ? `${besides} more` : item.opens ? "nothing" : item.cause?.count > 1 ? `${item.cause.count - 1} more` : "";
+  return besides ? `${besides} more` : item.opens ? "nothing" : "";
 }
 
 function What({item, inGroup}) {
@@ -179,7 +179,7 @@ async function sendAll(rows, id, reason) {
   for (const row of rows) {
     const action = row.actions.find((one) => one.id === id);
     try {
-      undos.push(undoOf(action, await send(action, {...action.body, reason}, newKey())));
+      undos.push(undoOf(await send(action, {...action.body, reason}, newKey())));
     } catch (problem) {
       tell(`${problem.title}. ${undos.length} of ${rows.length} were decided.`, {problem});
       return false;
