@@ -12,7 +12,7 @@ libjobs_la_LIBADD = $(PTHREAD_LIBS)
 # libdaemon.la: tools that main.c uses, apart so that tests can have them.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
-  %D%/config.c %D%/config.h %D%/key_file.c %D%/key_file.h %D%/options.c %D%/options.h %D%/sandbox.c %D%/sandbox.h %D%/secret_file.c %D%/secret_file.h
+  %D%/config.c %D%/config.h %D%/monotonic.h %D%/key_file.c %D%/key_file.h %D%/options.c %D%/options.h %D%/sandbox.c %D%/sandbox.h %D%/secret_file.c %D%/secret_file.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(INIH_CFLAGS) -DADMITD_LIBEXECDIR='"$(libexecdir)/admitd"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libpolicy.la $(INIH_LIBS)

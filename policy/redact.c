@@ -198,6 +198,17 @@ static int settle(struct buf *clean, struct buf *spare, size_t cap, const struct
 	return buf_error(clean);
 }
 
+int redact_deliver(int result, const struct buf *text, const struct redact_report *counts, struct buf *out,
+	struct redact_report *report)
+{
+	if (result)
+		return result;
+	if (report)
+		*report = *counts;
+	buf_add_str(out, buf_str(text));
+	return buf_error(out);
+}
+
 int redact_text_within(struct str text, size_t cap_code_points, const struct redact_limits *limits, struct buf *out,
 	struct redact_report *report)
 {
@@ -213,12 +224,7 @@ int redact_text_within(struct str text, size_t cap_code_points, const struct red
 	result = buf_error(&clean);
 	if (result == 0)
 		result = settle(&clean, &spare, cap_code_points, limits, &counts);
-	if (result)
-		return result;
-	if (report)
-		*report = counts;
-	buf_add_str(out, buf_str(&clean));
-	return buf_error(out);
+	return redact_deliver(result, &clean, &counts, out, report);
 }
 
 int redact_text(struct str text, size_t cap_code_points, struct buf *out, struct redact_report *report)

@@ -189,9 +189,5 @@ int redact_body(struct str text, struct buf *out, struct redact_report *report)
 	result = buf_error(&body);
 	if (result == 0 && body.len)
 		result = settle(&body, &spare, &counts);
-	if (result)
-		return result;
-	*report = counts;
-	buf_add_str(out, buf_str(&body));
-	return buf_error(out);
+	return redact_deliver(result, &body, &counts, out, report);
 }

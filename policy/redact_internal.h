@@ -108,6 +108,10 @@ int redact_find(
 	struct str clean, unsigned seen, const struct redact_limits *limits, struct redact_spans *spans) MUST_USE;
 
 /* redact_text under given limits. */
+/* What every way of redacting ends with: the text and what was counted, or a fault and neither. 0 or a negative errno; `report` may be NULL. */
+int redact_deliver(int result, const struct buf *text, const struct redact_report *counts, struct buf *out,
+	struct redact_report *report) MUST_USE;
+
 int redact_text_within(struct str text, size_t cap_code_points, const struct redact_limits *limits, struct buf *out,
 	struct redact_report *report) MUST_USE;
 

@@ -324,14 +324,10 @@ static int read_member(struct reading *reading, struct str key, const yaml_event
 	return read_field(reading, key, value);
 }
 
-/* Up to the block's mapping: 0, and its members follow. */
-static int enter(struct reading *reading)
+/* 0: these events come next. */
+static int expect(struct reading *reading, const yaml_event_type_t *wanted, size_t count)
 {
-	static const yaml_event_type_t wanted[] = {
-		YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_MAPPING_START_EVENT};
-	size_t i;
-
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		yaml_event_t event CLEANUP(yaml_event_delete) = {0};
 		int result = next(reading, &event);
 
@@ -343,22 +339,21 @@ static int enter(struct reading *reading)
 	return 0;
 }
 
+/* Up to the block's mapping: 0, and its members follow. */
+static int enter(struct reading *reading)
+{
+	static const yaml_event_type_t wanted[] = {
+		YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_MAPPING_START_EVENT};
+
+	return expect(reading, wanted, sizeof(wanted) / sizeof(wanted[0]));
+}
+
 /* Nothing may follow the mapping. */
 static int leave(struct reading *reading)
 {
 	static const yaml_event_type_t wanted[] = {YAML_DOCUMENT_END_EVENT, YAML_STREAM_END_EVENT};
-	size_t i;
 
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		yaml_event_t event CLEANUP(yaml_event_delete) = {0};
-		int result = next(reading, &event);
-
-		if (result != 0)
-			return result;
-		if (event.type != wanted[i])
-			return FRONT_MATTER_MALFORMED;
-	}
-	return 0;
+	return expect(reading, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
 static int read_block(struct reading *reading, struct str block)

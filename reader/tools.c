@@ -66,12 +66,15 @@ const struct arguments_rule tools_search_rules[TOOLS_SEARCH_RULES] = {
 		SEARCH_TOTAL_BYTES_USUAL},
 };
 
+/* Into an arena that isn't begun yet. */
 static int read_arguments(struct arena *arena, const struct arguments_rule *rules, size_t count,
 	const json_t *arguments, struct arguments_value *ret_values, struct tools_refusal *refusal)
 {
 	char fault[ARGUMENTS_FAULT_MAX];
-	int r = arguments_read(arena, rules, count, arguments, ret_values, fault);
+	int r = 0;
 
+	arena_init(arena, ARENA_CEILING);
+	r = arguments_read(arena, rules, count, arguments, ret_values, fault);
 	return r > 0 ? tools_refuse(refusal, "argument_invalid", fault) : r;
 }
 
@@ -81,10 +84,8 @@ static int run_inventory(
 	CLEANUP(arena_release) struct arena arena = {0};
 	struct arguments_value values[TOOLS_INVENTORY_RULES];
 	struct inventory_request request;
-	int r = 0;
+	int r = read_arguments(&arena, tools_inventory_rules, TOOLS_INVENTORY_RULES, arguments, values, ret_refusal);
 
-	arena_init(&arena, ARENA_CEILING);
-	r = read_arguments(&arena, tools_inventory_rules, TOOLS_INVENTORY_RULES, arguments, values, ret_refusal);
 	if (r != 0)
 		return r;
 	request = (struct inventory_request){
@@ -104,10 +105,8 @@ static int run_search(
 	CLEANUP(arena_release) struct arena arena = {0};
 	struct arguments_value values[TOOLS_SEARCH_RULES];
 	struct search_request request;
-	int r = 0;
+	int r = read_arguments(&arena, tools_search_rules, TOOLS_SEARCH_RULES, arguments, values, ret_refusal);
 
-	arena_init(&arena, ARENA_CEILING);
-	r = read_arguments(&arena, tools_search_rules, TOOLS_SEARCH_RULES, arguments, values, ret_refusal);
 	if (r != 0)
 		return r;
 	request = (struct search_request){

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "daemon/audit/audit_file.h"
+#include "daemon/monotonic.h"
 #include "policy/cleanup.h"
 
 enum { AGAIN_MS = 1000, ARENA_BYTES = 64 * 1024 * 1024, PAGE = 500 };
@@ -212,13 +213,6 @@ static int retire(struct audit_keeper *keeper)
 
 /* ---- the thread */
 
-static struct timespec monotonic_in(int64_t wait_ms)
-{
-	int64_t at = clock_ms(CLOCK_MONOTONIC) + wait_ms;
-
-	return (struct timespec){.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000};
-}
-
 /* Whether one is due. Under the lock. */
 static bool is_due(const struct audit_keeper *keeper)
 {
@@ -323,7 +317,6 @@ static int look(struct audit_keeper *keeper)
 static struct audit_keeper *make(const struct audit_keeper_config *config)
 {
 	struct audit_keeper *keeper = calloc(1, sizeof(*keeper));
-	pthread_condattr_t monotonic;
 
 	if (keeper == NULL)
 		return NULL;
@@ -340,10 +333,7 @@ static struct audit_keeper *make(const struct audit_keeper_config *config)
 	keeper->facts.exports = config->export_folder != NULL;
 	(void)pthread_mutex_init(&keeper->lock, NULL);
 	(void)pthread_mutex_init(&keeper->trim_lock, NULL);
-	(void)pthread_condattr_init(&monotonic);
-	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&keeper->changed, &monotonic);
-	(void)pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&keeper->changed);
 	return keeper;
 }
 

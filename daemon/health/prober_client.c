@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/monotonic.h"
 #include "policy/cleanup.h"
 
 enum {
@@ -53,22 +54,6 @@ struct prober_client {
 	void (*on_change)(void *arg, enum prober_change change);
 	void *arg;
 };
-
-/* ---- time */
-
-static struct timespec deadline_in(int64_t wait_ms)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += wait_ms / 1000;
-	at.tv_nsec += wait_ms % 1000 * 1000000;
-	if (at.tv_nsec >= 1000000000) {
-		at.tv_sec++;
-		at.tv_nsec -= 1000000000;
-	}
-	return at;
-}
 
 /* ---- answers */
 
@@ -296,7 +281,7 @@ static bool wait_backoff(struct prober_client *client)
 
 	pthread_mutex_lock(&client->lock);
 	client->stage = STAGE_DOWN;
-	deadline = deadline_in(client->backoff_ms);
+	deadline = monotonic_in(client->backoff_ms);
 	client->backoff_ms = client->backoff_ms * 2 < BACKOFF_LONGEST_MS ? client->backoff_ms * 2 : BACKOFF_LONGEST_MS;
 	pthread_cond_broadcast(&client->changed);
 	while (!client->is_ending && r == 0)
@@ -355,7 +340,6 @@ static struct prober_client *make(const struct prober_config *config)
 {
 	struct probe_message hello = {.type = PROBE_HELLO, .hello = config->hello};
 	struct prober_client *client = calloc(1, sizeof(*client));
-	pthread_condattr_t monotonic;
 
 	if (client == NULL)
 		return NULL;
@@ -367,10 +351,7 @@ static struct prober_client *make(const struct prober_config *config)
 	client->backoff_ms = BACKOFF_FIRST_MS;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_mutex_init(&client->writing, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&client->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&client->changed);
 	buf_init(&client->hello, HELLO_BYTES);
 	probe_message_write(&hello, &client->hello);
 	return client;
@@ -514,7 +495,7 @@ static void ask_all(struct prober_client *client, struct waiter *waiters, size_t
 
 	for (size_t i = 0; i < count; i++)
 		send_question(client, &waiters[i]);
-	deadline = deadline_in(wait_ms + PROBER_SLACK_MS);
+	deadline = monotonic_in(wait_ms + PROBER_SLACK_MS);
 	pthread_mutex_lock(&client->lock);
 	while (!are_over(waiters, count))
 		if (pthread_cond_timedwait(&client->changed, &client->lock, &deadline) != 0)
@@ -525,7 +506,7 @@ static void ask_all(struct prober_client *client, struct waiter *waiters, size_t
 
 void prober_client_ask(struct prober_client *client, struct prober_question *questions, size_t count)
 {
-	struct timespec deadline = deadline_in(PROBER_TIMEOUT_MS);
+	struct timespec deadline = monotonic_in(PROBER_TIMEOUT_MS);
 	CLEANUP(free_drop) struct waiter *waiters = calloc(count + 1, sizeof(*waiters));
 	bool is_ready = false;
 
@@ -548,7 +529,7 @@ void prober_client_ask(struct prober_client *client, struct prober_question *que
 
 void prober_client_deliver(struct prober_client *client, struct prober_delivery *delivery)
 {
-	struct timespec deadline = deadline_in(PROBER_DELIVERY_MS);
+	struct timespec deadline = monotonic_in(PROBER_DELIVERY_MS);
 	struct waiter waiter = {.delivery = delivery};
 	bool is_ready = false;
 

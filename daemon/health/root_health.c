@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/monotonic.h"
 #include "policy/cleanup.h"
 
 enum { STACK_BYTES = 256 * 1024 };
@@ -90,16 +91,12 @@ static void *look_main(void *arg)
 static struct look *look_new(const char *path)
 {
 	struct look *look = calloc(1, sizeof(*look));
-	pthread_condattr_t attributes;
 
 	if (look == NULL)
 		return NULL;
 	memcpy(look->path, path, strlen(path) + 1);
 	pthread_mutex_init(&look->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&look->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	monotonic_cond_init(&look->changed);
 	return look;
 }
 
@@ -117,24 +114,10 @@ static int look_start(struct look *look)
 	return -r;
 }
 
-static struct timespec deadline_in(int timeout_ms)
-{
-	struct timespec deadline;
-
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += timeout_ms / 1000;
-	deadline.tv_nsec += timeout_ms % 1000 * 1000000L;
-	if (deadline.tv_nsec >= 1000000000L) {
-		deadline.tv_sec++;
-		deadline.tv_nsec -= 1000000000L;
-	}
-	return deadline;
-}
-
 /* Waits for the end or gives up; the thread frees what was given up. */
 static int look_wait(struct look *look, int timeout_ms, struct root_found *ret)
 {
-	struct timespec deadline = deadline_in(timeout_ms);
+	struct timespec deadline = monotonic_in(timeout_ms);
 	bool is_over = false;
 	int r = 0;
 

@@ -10,6 +10,7 @@
 #include "daemon/http/stream.h"
 #include "daemon/lifecycle/time_text.h"
 #include "daemon/log.h"
+#include "daemon/monotonic.h"
 #include "daemon/store/token.h"
 #include "policy/cleanup.h"
 
@@ -533,7 +534,6 @@ static void *events_main(void *arg)
 int events_start(struct events *events, struct lifecycle *lifecycle, struct metrics *metrics, int64_t beat_ms)
 {
 	struct log_read read = {0};
-	pthread_condattr_t attributes;
 	int r = 0;
 
 	events->lifecycle = lifecycle;
@@ -544,10 +544,7 @@ int events_start(struct events *events, struct lifecycle *lifecycle, struct metr
 	if (r != 0)
 		return r < 0 ? r : -EBUSY;
 	events->seen = read.head;
-	(void)pthread_condattr_init(&attributes);
-	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&events->changed, &attributes);
-	(void)pthread_condattr_destroy(&attributes);
+	monotonic_cond_init(&events->changed);
 	r = pthread_create(&events->thread, NULL, events_main, events);
 	(void)pthread_mutex_lock(&events->lock);
 	events->is_running = r == 0;

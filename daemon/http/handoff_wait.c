@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "daemon/http/conn.h"
+#include "daemon/monotonic.h"
 
 static void wait_until(struct handoff_wait *wait, uint64_t until_ms)
 {
@@ -73,13 +74,9 @@ static void *wait_main(void *arg)
 
 int handoff_wait_start(struct handoff_wait *wait)
 {
-	pthread_condattr_t attributes;
 	int r = 0;
 
-	(void)pthread_condattr_init(&attributes);
-	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&wait->changed, &attributes);
-	(void)pthread_condattr_destroy(&attributes);
+	monotonic_cond_init(&wait->changed);
 	r = pthread_create(&wait->thread, NULL, wait_main, wait);
 	wait->is_running = r == 0;
 	return -r;

@@ -1,5 +1,6 @@
 /* What the server consists of beside the library: its limits, its sweeper, and how it comes to rest. */
 #include "daemon/http/server_parts.h"
+#include "daemon/monotonic.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -78,12 +79,7 @@ static void *sweep(void *cls)
 
 int server_start_sweeper(struct http_server *server)
 {
-	pthread_condattr_t monotonic;
-
-	(void)pthread_condattr_init(&monotonic);
-	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&server->changed, &monotonic);
-	(void)pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&server->changed);
 	(void)pthread_mutex_init(&server->lock, NULL);
 	return -pthread_create(&server->sweeper, NULL, sweep, server);
 }

@@ -5,6 +5,7 @@
 
 #include "daemon/lifecycle/due.h"
 #include "daemon/lifecycle/upkeep.h"
+#include "daemon/monotonic.h"
 
 enum { DUE_LONGEST_MS = 60 * 1000 }; /* a clock that is set on is noticed by then */
 
@@ -17,20 +18,6 @@ static int write_due(struct lifecycle *lifecycle, int64_t *ret_next)
 
 /* ---- the thread */
 
-static struct timespec deadline_in(int64_t wait_ms)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += wait_ms / 1000;
-	at.tv_nsec += wait_ms % 1000 * 1000000;
-	if (at.tv_nsec >= 1000000000) {
-		at.tv_sec++;
-		at.tv_nsec -= 1000000000;
-	}
-	return at;
-}
-
 static int64_t wait_until(struct lifecycle *lifecycle, int64_t next, int64_t longest)
 {
 	int64_t now = lifecycle_now(lifecycle);
@@ -42,7 +29,7 @@ static int64_t wait_until(struct lifecycle *lifecycle, int64_t next, int64_t lon
 static void wait(struct lifecycle *lifecycle, int64_t next, int64_t longest)
 {
 	struct due_timer *timer = &lifecycle->due_timer;
-	struct timespec deadline = deadline_in(wait_until(lifecycle, next, longest));
+	struct timespec deadline = monotonic_in(wait_until(lifecycle, next, longest));
 
 	pthread_mutex_lock(&timer->lock);
 	while (!timer->is_ending && timer->told_at >= next)
@@ -81,7 +68,6 @@ static void *timer_main(void *arg)
 int due_timer_start(struct lifecycle *lifecycle)
 {
 	struct due_timer *timer = &lifecycle->due_timer;
-	pthread_condattr_t monotonic;
 	int64_t next = INT64_MAX;
 	int r = write_due(lifecycle, &next);
 
@@ -90,10 +76,7 @@ int due_timer_start(struct lifecycle *lifecycle)
 		return -EIO;
 	timer->told_at = INT64_MAX;
 	pthread_mutex_init(&timer->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&timer->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&timer->changed);
 	r = pthread_create(&timer->thread, NULL, timer_main, lifecycle);
 	timer->is_running = r == 0;
 	return -r;

@@ -8,6 +8,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/run_expire.h"
 #include "daemon/lifecycle/upkeep.h"
+#include "daemon/monotonic.h"
 #include "daemon/store/run.h"
 
 enum { LEASE_ARENA_BYTES = 64 * 1024 * 1024 };
@@ -20,13 +21,9 @@ static int64_t monotonic_now(const struct lifecycle *lifecycle)
 void lease_timer_init(struct lifecycle *lifecycle)
 {
 	struct lease_timer *leases = &lifecycle->leases;
-	pthread_condattr_t monotonic;
 
 	pthread_mutex_init(&leases->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&leases->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&leases->changed);
 }
 
 void lease_timer_release(struct lifecycle *lifecycle)

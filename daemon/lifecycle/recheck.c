@@ -11,6 +11,7 @@
 #include "daemon/lifecycle/met.h"
 #include "daemon/lifecycle/reconcile.h"
 #include "daemon/lifecycle/upkeep.h"
+#include "daemon/monotonic.h"
 #include "daemon/store/health_retry.h"
 #include "policy/cleanup.h"
 
@@ -249,17 +250,10 @@ static int64_t wait_ms(struct lifecycle *lifecycle)
 static bool wait_for_turn(struct lifecycle *lifecycle, int64_t ms)
 {
 	struct recheck *recheck = &lifecycle->recheck;
-	struct timespec deadline;
+	struct timespec deadline = monotonic_in(ms);
 	bool is_ending = false;
 	int r = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += ms / 1000;
-	deadline.tv_nsec += ms % 1000 * 1000000;
-	if (deadline.tv_nsec >= 1000000000) {
-		deadline.tv_sec++;
-		deadline.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&recheck->lock);
 	while (!recheck->is_ending && r == 0)
 		r = pthread_cond_timedwait(&recheck->changed, &recheck->lock, &deadline);
@@ -283,14 +277,10 @@ static void *recheck_main(void *arg)
 int recheck_start(struct lifecycle *lifecycle)
 {
 	struct recheck *recheck = &lifecycle->recheck;
-	pthread_condattr_t monotonic;
 	int r = 0;
 
 	pthread_mutex_init(&recheck->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&recheck->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	monotonic_cond_init(&recheck->changed);
 	r = pthread_create(&recheck->thread, NULL, recheck_main, lifecycle);
 	recheck->is_running = r == 0;
 	return -r;

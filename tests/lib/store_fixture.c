@@ -248,10 +248,10 @@ int store_fixture_insert_decision(struct store_tx *tx, const char *id)
 	return store_decision_put(tx, &row);
 }
 
-int store_fixture_insert_plan(struct store_tx *tx, void *arg)
+int store_fixture_insert_task(struct store_tx *tx, const char *project, const char *id)
 {
-	struct store_task task = {.id = STR("t"),
-		.project = STR("p"),
+	struct store_task task = {.id = store_fixture_str(id),
+		.project = store_fixture_str(project),
 		.title = STR("a task"),
 		.plan_revision = 1,
 		.plan_digest = STR("sha256:plan"),
@@ -260,6 +260,12 @@ int store_fixture_insert_plan(struct store_tx *tx, void *arg)
 		.contributors_json = STR("[\"planner\"]"),
 		.created_at = 2,
 		.status_at = 2};
+
+	return store_task_insert(tx, &task);
+}
+
+int store_fixture_insert_plan(struct store_tx *tx, void *arg)
+{
 	struct store_dependency edge = {STR("pkg_b"), STR("pkg_a")};
 	int r = store_fixture_insert_project(tx, (void *)(uintptr_t) "p");
 
@@ -267,7 +273,7 @@ int store_fixture_insert_plan(struct store_tx *tx, void *arg)
 	if (r == 0)
 		r = store_catalog_put(tx, STR("sha256:catalog"), STR("{}"));
 	if (r == 0)
-		r = store_task_insert(tx, &task);
+		r = store_fixture_insert_task(tx, "p", "t");
 	if (r == 0)
 		r = insert_package(tx, "pkg_a", "alpha", 0);
 	if (r == 0)

@@ -54,6 +54,8 @@ void store_fixture_wait(struct store_fixture *fixture, unsigned count);
 
 /* `run`s with rows. arg: a project id, `const char *`. */
 int store_fixture_insert_project(struct store_tx *tx, void *arg);
+/* A task of a project that is there, as a planner would have submitted it. */
+int store_fixture_insert_task(struct store_tx *tx, const char *project, const char *id);
 /* A project "p", its task "t", a catalog, a document and the packages pkg_a and pkg_b (which depends on pkg_a). arg: NULL. */
 int store_fixture_insert_plan(struct store_tx *tx, void *arg);
 /* A decision dec with this id, of that catalog. */

@@ -17,7 +17,6 @@
 #include "daemon/lifecycle/catalog_put.h"
 #include "daemon/lifecycle/rejudge.h"
 #include "daemon/store/package.h"
-#include "daemon/store/task.h"
 #include "policy/catalog.h"
 #include "tests/lib/lifecycle_fixture.h"
 
@@ -186,16 +185,6 @@ static void an_end_is_written_though_the_queue_is_full_of_calls(void **state)
 
 static int insert_nonsense(struct store_tx *tx, void *arg)
 {
-	struct store_task task = {.id = STR("broken"),
-		.project = STR("broken"),
-		.title = STR("a task"),
-		.plan_revision = 1,
-		.plan_digest = STR("sha256:plan"),
-		.submitted_by = {STR("tok_1"), STR("planner")},
-		.submitted_at = 2,
-		.contributors_json = STR("[\"planner\"]"),
-		.created_at = 2,
-		.status_at = 2};
 	struct store_package package = {.id = STR("pkg_broken"),
 		.task = STR("broken"),
 		.plan_revision = 1,
@@ -208,7 +197,7 @@ static int insert_nonsense(struct store_tx *tx, void *arg)
 
 	(void)arg;
 	if (r == 0)
-		r = store_task_insert(tx, &task);
+		r = store_fixture_insert_task(tx, "broken", "broken");
 	return r != 0 ? r : store_package_insert(tx, &package, STR("nonsense"));
 }
 
