@@ -47,6 +47,21 @@ static void show_changes_of(struct cli *cli, const json_t *changes)
 	show_names(cli, "gone alias", json_object_get(aliases, "removed"), "alias", "capability");
 }
 
+/* Each row says what changes and for whom; what keeps its outcome is only counted. */
+static void show_decisions(struct cli *cli, const json_t *changes)
+{
+	for (size_t i = 0; i < json_array_size(changes); i++) {
+		const json_t *change = json_array_get(changes, i);
+		const char *label = document_text(change, "label");
+
+		show_line(cli, document_text_or_empty(change, "after"),
+			label != NULL ? cli_printf(cli, "%s in %s", label, document_text_or_empty(change, "project"))
+				      : document_text_or_empty(change, "decisionId"));
+		show_line(cli, "", document_text(json_object_get(change, "wordsBefore"), "headline"));
+		show_line(cli, "", document_text(json_object_get(change, "wordsAfter"), "headline"));
+	}
+}
+
 static void show_dry(struct cli *cli, const json_t *reply)
 {
 	const json_t *decisions = json_object_get(reply, "decisions");
@@ -62,6 +77,7 @@ static void show_dry(struct cli *cli, const json_t *reply)
 			json_is_true(json_object_get(decisions, "complete"))
 				? ""
 				: "; the time was over, admitctl rejudge judges all"));
+	show_decisions(cli, json_object_get(decisions, "changes"));
 	for (size_t i = 0; i < json_array_size(pairs); i++) {
 		const json_t *pair = json_array_get(pairs, i);
 

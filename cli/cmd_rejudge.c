@@ -71,6 +71,14 @@ static void show_subtask(struct cli *cli, const json_t *item)
 			document_text_or_empty(after, "status")));
 }
 
+/* NULL where it was made for nothing that is stored. */
+static const char *named(struct cli *cli, const json_t *change)
+{
+	if (document_text(change, "label") == NULL)
+		return NULL;
+	return cli_printf(cli, "%s in %s", document_text(change, "label"), document_text_or_empty(change, "project"));
+}
+
 static void show_change(struct cli *cli, const json_t *change)
 {
 	const json_t *requirements = json_object_get(change, "requirements");
@@ -78,7 +86,9 @@ static void show_change(struct cli *cli, const json_t *change)
 
 	show_head(cli, document_text_or_empty(change, "after"), document_text(change, "decisionId"),
 		show_time(cli, document_text(change, "createdAt")));
-	show_line(cli, "was", document_text(change, "before"));
+	show_line(cli, "package", named(cli, change));
+	show_line(cli, "was", document_text(json_object_get(change, "wordsBefore"), "headline"));
+	show_line(cli, "becomes", document_text(json_object_get(change, "wordsAfter"), "headline"));
 	for (size_t i = 0; i < json_array_size(requirements); i++)
 		show_requirement(cli, json_array_get(requirements, i));
 	for (size_t i = 0; i < json_array_size(subtasks); i++)
@@ -93,6 +103,9 @@ static void show_counts(struct cli *cli, const json_t *result)
 
 	buf_printf(&cli->out, "%lld of %lld decisions would change by %s\n", number_of(counts, "changed"),
 		number_of(counts, "judged"), document_text_or_empty(result, "catalogDigest"));
+	if (number_of(counts, "reasons") > 0)
+		buf_printf(&cli->out, "  %lld of them keep their outcome, for another reason\n",
+			number_of(counts, "reasons"));
 	for (size_t i = 0; i < json_array_size(pairs); i++) {
 		const json_t *pair = json_array_get(pairs, i);
 
@@ -114,12 +127,16 @@ static void show_counts(struct cli *cli, const json_t *result)
 				document_text_or_empty(result, "next")));
 }
 
-static void show(struct cli *cli, const json_t *result)
+static void show_list(struct cli *cli, const json_t *changes)
 {
-	const json_t *changes = json_object_get(result, "changes");
-
 	for (size_t i = 0; i < json_array_size(changes); i++)
 		show_change(cli, json_array_get(changes, i));
+}
+
+static void show(struct cli *cli, const json_t *result)
+{
+	show_list(cli, json_object_get(result, "changes"));
+	show_list(cli, json_object_get(result, "reasons"));
 	show_counts(cli, result);
 }
 

@@ -16,7 +16,7 @@ libpolicy_la_SOURCES = \
   %D%/explain.c %D%/explain.h %D%/replay.c %D%/replay.h %D%/replay_diff.c %D%/replay_diff.h \
   %D%/trace.c %D%/trace.h %D%/trace_because.c %D%/trace_parts.h %D%/trace_source.c %D%/trace_source.h %D%/trace_words.c %D%/trace_write.c \
   %D%/projection.c %D%/projection.h %D%/projection_write.c \
-  %D%/words.c %D%/words.h %D%/words_evaluation.c %D%/words_evaluation.h %D%/words_event.c %D%/words_event.h %D%/words_template.c %D%/words_template.h
+  %D%/words.c %D%/words.h %D%/words_evaluation.c %D%/words_evaluation.h %D%/words_event.c %D%/words_event.h %D%/words_queue.c %D%/words_queue.h %D%/words_template.c %D%/words_template.h
 nodist_libpolicy_la_SOURCES = %D%/catalog_default_bytes.h
 libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS) $(SODIUM_CFLAGS)
 libpolicy_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -20,6 +20,9 @@ const char *trace_row_asks(enum table_row row);
 /* What is answered: "yes", "no", or "doesn't apply" where it isn't met because there is nothing to ask. */
 const char *trace_row_answer(const struct evaluation *evaluation, enum table_row row);
 
+/* One object: a decision's sign, tone and headline, and as `detail` the engine's reason. 0 or -ENOMEM. */
+int trace_write_words(struct arena *arena, const struct admission *admission, struct json_out *out) MUST_USE;
+
 /* By catalog index: the key of the requirement that prohibits a capability for the whole package, absent for none; of several the
  * first in the document. NULL when memory is out.
  */
@@ -27,7 +30,7 @@ const struct str *trace_prohibitions(struct arena *arena, const struct package *
 
 /* Writes the members `words`, `rule`, `requirements` and `subtasks` into an open object. All that is said in words is made here and now:
  * no part of it is in the decision's bytes.
- *  words         {sign, tone, headline}: "Blocked by row 5a: it reads project files, and access doesn't cover them."
+ *  words         {sign, tone, headline, detail}: "Blocked by row 5a: it reads project files, and access doesn't cover them."
  *  rule          {row, when, because, requirementKey?, subtaskId?} of what decided the whole: the primary decision; without a
  *                block the first warning, else the first requirement; null where there is none. `row` is null but for requirements.
  *  requirements  [{requirementKey, agent, mcpId, level, goesOnWithout, pointer, status, operatorState, rule {row, when},

@@ -333,44 +333,49 @@ static struct deciding find_origin(const struct admission *admission)
 	return (struct deciding){find_deciding(admission), NULL};
 }
 
-static struct str headline_of(const struct tracer *tracer, struct deciding deciding)
+static struct str headline_of(struct arena *arena, const struct admission *admission, struct deciding deciding)
 {
-	const struct admission *admission = tracer->admission;
 	const char *status = status_words(admission->status);
 
 	if (deciding.evaluation)
-		return arena_printf(tracer->arena, "%s by row %s: %s.", status,
-			trace_row_name(trace_row(deciding.evaluation)), trace_row_when(trace_row(deciding.evaluation)));
+		return arena_printf(arena, "%s by row %s: %s.", status, trace_row_name(trace_row(deciding.evaluation)),
+			trace_row_when(trace_row(deciding.evaluation)));
 	if (admission->package->whole_fault)
-		return arena_printf(tracer->arena, "%s as a whole: over a limit, or a part of the wrong type.", status);
+		return arena_printf(arena, "%s as a whole: over a limit, or a part of the wrong type.", status);
 	if (deciding.subtask)
-		return arena_printf(
-			tracer->arena, "%s by a subtask: %s.", status, trace_subtask_when(deciding.subtask->row));
-	return arena_printf(tracer->arena, "%s: it asks for nothing.", status);
+		return arena_printf(arena, "%s by a subtask: %s.", status, trace_subtask_when(deciding.subtask->row));
+	return arena_printf(arena, "%s: it asks for nothing.", status);
 }
 
-static int write_top_words(const struct tracer *tracer)
+static struct str reason_of(const struct admission *admission, struct deciding deciding)
 {
-	const struct admission *admission = tracer->admission;
+	if (deciding.evaluation)
+		return deciding.evaluation->reason;
+	if (deciding.subtask)
+		return deciding.subtask->reason;
+	return admission_blocked_reason(admission);
+}
+
+int trace_write_words(struct arena *arena, const struct admission *admission, struct json_out *out)
+{
 	struct deciding deciding = find_origin(admission);
-	struct str headline = headline_of(tracer, deciding);
+	struct str headline = headline_of(arena, admission, deciding);
 	struct trace_state state = {.key = OPERATOR_PLAN_NEEDS_CHANGES, .words.sign = "square, x"};
-	struct json_out *out = tracer->out;
 	int result = headline.bytes ? 0 : -ENOMEM;
 
 	if (!result && deciding.evaluation)
-		result = trace_state_of(tracer->arena, admission, deciding.evaluation, &state);
+		result = trace_state_of(arena, admission, deciding.evaluation, &state);
 	else if (!result && deciding.subtask)
-		result = trace_state_of_subtask(tracer->arena, admission, deciding.subtask, &state);
+		result = trace_state_of_subtask(arena, admission, deciding.subtask, &state);
 	if (result)
 		return result;
 	if (admission->status == ADMISSION_ALLOWED)
 		state = (struct trace_state){.key = OPERATOR_CONTEXT_APPROVED, .words.sign = "check"};
-	json_out_key(out, "words");
 	json_out_begin_object(out);
 	json_out_member_text(out, "sign", state.words.sign);
 	json_out_member_text(out, "tone", operator_key_tone(state.key));
 	json_out_member_str(out, "headline", headline);
+	json_out_member_str(out, "detail", reason_of(admission, deciding));
 	json_out_end_object(out);
 	return 0;
 }
@@ -383,7 +388,8 @@ int trace_write(struct arena *arena, const struct admission *admission, const js
 	tracer.prohibitions = trace_prohibitions(arena, admission->package, document);
 	if (!tracer.prohibitions)
 		return -ENOMEM;
-	result = write_top_words(&tracer);
+	json_out_key(out, "words");
+	result = trace_write_words(arena, admission, out);
 	if (!result)
 		result = write_top_rule(&tracer);
 	json_out_key(out, "requirements");

@@ -6,7 +6,6 @@ web_files = \
   web/lib/acting.js \
   web/lib/api.js \
   web/lib/download.js \
-  web/lib/events.js \
   web/lib/html.js \
   web/lib/layers.js \
   web/lib/live.js \

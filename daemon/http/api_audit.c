@@ -13,14 +13,46 @@
 
 enum { PAGE_ROWS = 200, PAGE_CEILING = 64 * 1024 * 1024 };
 
-static const char *const filters[] = {"project", "task", "package", "type", "actor", "from", "to", NULL};
+static const char *const filters[] = {"project", "task", "package", "type", "actor", "from", "to", "order", NULL};
 
 struct reading {
 	struct store_event_filter filter;
 	int64_t from;
 	size_t limit;
 	struct lifecycle_told told;
+	struct str *labels; /* one each; absent: it is about nothing that has a name */
 };
+
+/* What people call the package, plan or project that an event is about. STORE_ABSENT: nothing. */
+static int find_label(struct store_tx *tx, const struct store_event *event, struct str *ret)
+{
+	struct store_package package = {0};
+	struct store_project project = {0};
+	struct store_task task = {0};
+	int r = STORE_ABSENT;
+
+	if (event->package.bytes != NULL)
+		r = store_package_find(tx, event->package, &package);
+	else if (event->task.bytes != NULL)
+		r = store_task_find(tx, event->task, &task);
+	else if (event->project.bytes != NULL)
+		r = store_project_find(tx, event->project, &project);
+	*ret = event->package.bytes != NULL ? package.label : event->task.bytes != NULL ? task.title : project.name;
+	return r;
+}
+
+static int find_labels(struct store_tx *tx, const struct store_event_list *list, struct str **ret)
+{
+	struct str *labels = ARENA_ARRAY(store_tx_arena(tx), list->count, struct str);
+	int r = labels != NULL ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < list->count; i++) {
+		r = find_label(tx, &list->items[i], &labels[i]);
+		r = r == STORE_ABSENT ? 0 : r;
+	}
+	*ret = labels;
+	return r;
+}
 
 static int run_list(struct store_tx *tx, void *arg)
 {
@@ -28,6 +60,8 @@ static int run_list(struct store_tx *tx, void *arg)
 	struct store_event_list list = {0};
 	int r = store_event_list(tx, &reading->filter, reading->from, reading->limit, &list);
 
+	if (r == 0)
+		r = find_labels(tx, &list, &reading->labels);
 	return r != 0 ? r : lifecycle_tell(tx, &list, (struct str){0}, &reading->told);
 }
 
@@ -39,8 +73,18 @@ static bool read_time(const struct http_request *request, const char *name, int6
 	return text.bytes == NULL || time_text_read(text, ret_at);
 }
 
+/* Newest first is for who reads pages; lines are in the order of the chain. */
+static bool read_order(const struct http_request *request, bool is_page, bool *ret_newest_first)
+{
+	struct str order = http_request_query(request, "order");
+
+	*ret_newest_first = is_page && str_is(order, "newest");
+	return order.bytes == NULL || str_is(order, "oldest") || *ret_newest_first;
+}
+
 /* 0, HTTP_BAD_VALUE after a 400, or -errno. */
-static int read_filter(struct http_request *request, struct store_event_filter *ret, struct http_reply *reply)
+static int read_filter(
+	struct http_request *request, bool is_page, struct store_event_filter *ret, struct http_reply *reply)
 {
 	*ret = (struct store_event_filter){
 		.project = http_request_query(request, "project"),
@@ -52,6 +96,11 @@ static int read_filter(struct http_request *request, struct store_event_filter *
 	if (!read_time(request, "from", &ret->since) || !read_time(request, "to", &ret->until)) {
 		http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST,
 			"from and to are times of RFC 3339, such as 2026-11-30T09:00:00Z");
+		return HTTP_BAD_VALUE;
+	}
+	if (!read_order(request, is_page, &ret->newest_first)) {
+		http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST,
+			"order is oldest or, of pages, newest: which comes first");
 		return HTTP_BAD_VALUE;
 	}
 	return api_scope_json(request, &ret->projects_json);
@@ -74,7 +123,7 @@ static int list_audit(struct api *api, struct http_request *request, struct http
 
 	if (r != 0)
 		return 0;
-	r = read_filter(request, &reading.filter, reply);
+	r = read_filter(request, true, &reading.filter, reply);
 	if (r != 0)
 		return r == HTTP_BAD_VALUE ? 0 : r;
 	reading.from = list.from;
@@ -89,6 +138,7 @@ static int list_audit(struct api *api, struct http_request *request, struct http
 		audit_line_event(&list.out, &events->items[i]);
 		json_out_key(&list.out, "words");
 		event_words_write(&reading.told.words[i], &list.out);
+		json_out_member_str(&list.out, "label", reading.labels[i]);
 		json_out_end_object(&list.out);
 	}
 	api_list_close_sequence(&list, events->count > shown, shown > 0 ? events->items[shown - 1].sequence : 0);
@@ -254,7 +304,7 @@ static int stream_audit(struct api *api, struct http_request *request, struct ht
 
 	if (r != 0)
 		return 0;
-	r = read_filter(request, &filter, reply);
+	r = read_filter(request, false, &filter, reply);
 	if (r != 0)
 		return r == HTTP_BAD_VALUE ? 0 : r;
 	sending = api_job_new(sizeof(*sending), api, request, send_lines);

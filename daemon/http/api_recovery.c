@@ -7,6 +7,7 @@
 #include "daemon/http/render.h"
 #include "daemon/http/text_table.h"
 #include "daemon/lifecycle/time_text.h"
+#include "policy/words_queue.h"
 
 enum { CURSOR_MAX = 64 };
 
@@ -82,6 +83,8 @@ static void write_json(struct api_list *list, const struct lifecycle_recovery *f
 		render_recovery_item(&found->items[i], &list->request->token, &list->out);
 	json_out_end_array(&list->out);
 	render_recovery_counts(&found->counts, &list->out);
+	json_out_key(&list->out, "tags");
+	words_queue_write_tags(&list->out);
 	json_out_member_revision(&list->out, "asOfEvent", found->as_of_event);
 	(void)snprintf(cursor, sizeof(cursor), "%lld-%u-%lld", (long long)found->next.since, (unsigned)found->next.kind,
 		(long long)found->next.sequence);

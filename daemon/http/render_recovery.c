@@ -2,9 +2,12 @@
 #include "daemon/http/api.h"
 #include "daemon/http/render.h"
 #include "daemon/lifecycle/time_text.h"
+#include "policy/words_queue.h"
 
 static void write_state(const struct lifecycle_recovery_item *item, struct json_out *out)
 {
+	words_queue_write(lifecycle_recovery_kind_name(item->kind), item->state.key,
+		item->has_state ? &item->state.words : NULL, out);
 	if (item->has_state)
 		render_state(&item->state, out);
 	if (item->arm != ARM_NONE)

@@ -46,7 +46,7 @@ struct lifecycle_retrial {
 	struct str project;            /* those that an event of this project (absent: any) */
 	int64_t from, to;              /* and of this time names; 0: without a bound */
 	int64_t after;                 /* go on behind this sequence: `next` of the answer before */
-	size_t listed_limit;
+	size_t listed_limit;           /* of each list */
 	bool tells_prohibitions;
 	/* Called now and then, outside any snapshot; what it answers but 0 ends the walk: positive, what was judged so far is told. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -55,9 +55,13 @@ struct lifecycle_retrial {
 
 /* Judges and writes the members of an open object:
  *  catalogDigest  the one that was judged by
- *  changes        [{decisionId, createdAt, packageDigest, catalogDigest, and replay_diff_write()'s}], the first of them
+ *  changes        those with another outcome, the first of them: [{decisionId, createdAt, packageDigest, catalogDigest, project, task,
+ *                 packageId, label, replay_diff_write()'s, wordsBefore, wordsAfter {sign, tone, headline, detail}}]; project to label
+ *                 are of what it was last made for, null where it was made for no stored package
  *  next           where to go on for more of them, a decimal string; null: all are listed
- *  counts         {judged, same, changed, notKept, otherEngine, unlike}: notKept have no document any more; otherEngine were made by
+ *  reasons        those with the same outcome for another reason, the first of them, in the same shape
+ *  nextReasons    where to go on for more of these
+ *  counts         {judged, same, changed, outcomes, reasons, notKept, otherEngine, unlike}: changed = outcomes + reasons; notKept have no document any more; otherEngine were made by
  *                 another engine revision; unlike gave other bytes with their own catalog and engine revision, which is an alarm
  *  byStatus       [{before, after, count}] of the changed
  *  complete       false: `progress` ended it

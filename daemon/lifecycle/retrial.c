@@ -12,18 +12,29 @@
 #include "daemon/store/package.h"
 #include "policy/cleanup.h"
 #include "policy/replay_diff.h"
+#include "policy/trace.h"
 
 enum {
 	WINDOW = 100, /* sequences; a snapshot of so many ends well within a second */
 	WINDOW_ARENA_BYTES = 512 * 1024 * 1024,
 	OWN_CATALOGS = 4,
 	STATUSES = ADMISSION_ALLOWED + 1,
+	REASONS_CEILING = 256 * 1024 * 1024,
 };
 
 /* Catalogs that decisions were made with; there are few at a time. */
 struct own_catalog {
 	struct catalog *catalog;
 	uint64_t used;
+};
+
+/* What changes in one way: the first of it are listed. */
+struct listing {
+	struct json_out *out;
+	size_t listed;
+	uint64_t count;
+	int64_t next;
+	bool has_next;
 };
 
 struct walk {
@@ -34,11 +45,11 @@ struct walk {
 	struct own_catalog own[OWN_CATALOGS];
 	uint64_t uses;
 	struct liveness liveness;
-	struct json_out *out;
-	size_t listed;
-	int64_t next;
-	bool has_next;
-	uint64_t judged, same, changed, not_kept, other_engine, unlike;
+	struct listing outcomes; /* another outcome */
+	struct listing reasons;  /* the same outcome for another reason; written behind the others, from `held_back` */
+	struct buf held_back;
+	struct json_out held_back_out;
+	uint64_t judged, same, not_kept, other_engine, unlike;
 	uint64_t pairs[STATUSES][STATUSES];
 	/* the window that is read */
 	struct arena window;
@@ -148,32 +159,67 @@ static int own_catalog(struct walk *walk, struct str digest, const struct catalo
 
 /* ---- judging */
 
-static void write_change(struct walk *walk, const struct store_decision *decision, const struct replay *before,
-	const struct replay *after)
-{
-	struct json_out *out = walk->out;
+struct naming {
+	const struct walk *walk;
+	struct str decision;
+	struct store_decision_subject subject;
+};
 
+static int run_subject(struct store_tx *tx, void *arg)
+{
+	struct naming *naming = arg;
+	int r = store_decision_find_subject(tx, naming->decision, naming->walk->period.projects_json, &naming->subject);
+
+	return r == STORE_ABSENT ? 0 : call_store_result(r);
+}
+
+static int write_words(struct walk *walk, const char *key, const struct replay *replay, struct json_out *out)
+{
+	json_out_key(out, key);
+	return trace_write_words(&walk->window, &replay->admission, out);
+}
+
+static int write_change(struct walk *walk, const struct store_decision *decision, const struct replay *before,
+	const struct replay *after, struct json_out *out)
+{
+	struct naming naming = {.walk = walk, .decision = decision->id};
+	int r = read_snapshot(walk, &walk->window, run_subject, &naming);
+
+	if (r != 0)
+		return r;
 	json_out_begin_object(out);
 	json_out_member_str(out, "decisionId", decision->id);
 	time_text_member(out, "createdAt", decision->created_at);
 	json_out_member_str(out, "packageDigest", decision->package_digest);
 	json_out_member_str(out, "catalogDigest", decision->catalog_digest);
+	json_out_member_str(out, "project", naming.subject.project);
+	json_out_member_str(out, "task", naming.subject.task);
+	json_out_member_str(out, "packageId", naming.subject.package);
+	json_out_member_str(out, "label", naming.subject.label);
 	replay_diff_write(before, after, out);
+	r = write_words(walk, "wordsBefore", before, out);
+	if (r == 0)
+		r = write_words(walk, "wordsAfter", after, out);
 	json_out_end_object(out);
+	return r;
 }
 
-static void tell_change(struct walk *walk, const struct store_decision *decision, const struct replay *before,
+static int tell_change(struct walk *walk, const struct store_decision *decision, const struct replay *before,
 	const struct replay *after)
 {
-	walk->changed++;
-	walk->pairs[before->admission.status][after->admission.status]++;
-	if (walk->listed < walk->retrial->listed_limit) {
-		write_change(walk, decision, before, after);
-		walk->listed++;
-		walk->next = decision->sequence;
-	} else {
-		walk->has_next = true;
+	enum admission_status was = before->admission.status;
+	enum admission_status is = after->admission.status;
+	struct listing *listing = was == is ? &walk->reasons : &walk->outcomes;
+
+	walk->pairs[was][is]++;
+	listing->count++;
+	if (listing->listed == walk->retrial->listed_limit) {
+		listing->has_next = true;
+		return 0;
 	}
+	listing->listed++;
+	listing->next = decision->sequence;
+	return write_change(walk, decision, before, after, listing->out);
 }
 
 static void count_unlike(struct walk *walk, const struct store_decision *decision, const char *id, const char *result)
@@ -203,10 +249,9 @@ static int compare(struct walk *walk, const struct store_decision *decision, str
 		r = replay_digests(&after.replay, id, other);
 	if (r != 0)
 		return r;
-	if (strcmp(result, other) == 0)
-		walk->same++;
-	else
-		tell_change(walk, decision, &before->replay, &after.replay);
+	if (strcmp(result, other) != 0)
+		return tell_change(walk, decision, &before->replay, &after.replay);
+	walk->same++;
 	return 0;
 }
 
@@ -285,7 +330,9 @@ static void write_counts(const struct walk *walk, struct json_out *out)
 	json_out_begin_object(out);
 	json_out_member_int(out, "judged", (int64_t)walk->judged);
 	json_out_member_int(out, "same", (int64_t)walk->same);
-	json_out_member_int(out, "changed", (int64_t)walk->changed);
+	json_out_member_int(out, "changed", (int64_t)(walk->outcomes.count + walk->reasons.count));
+	json_out_member_int(out, "outcomes", (int64_t)walk->outcomes.count);
+	json_out_member_int(out, "reasons", (int64_t)walk->reasons.count);
 	json_out_member_int(out, "notKept", (int64_t)walk->not_kept);
 	json_out_member_int(out, "otherEngine", (int64_t)walk->other_engine);
 	json_out_member_int(out, "unlike", (int64_t)walk->unlike);
@@ -310,25 +357,36 @@ static void write_pairs(const struct walk *walk, struct json_out *out)
 	json_out_end_array(out);
 }
 
-static void write_end(struct walk *walk, bool is_complete)
+static void write_next(const struct listing *listing, const char *key, struct json_out *out)
 {
-	struct json_out *out = walk->out;
+	if (listing->has_next)
+		json_out_member_revision(out, key, listing->next);
+	else
+		json_out_member_null(out, key);
+}
+
+static int write_end(struct walk *walk, bool is_complete)
+{
+	struct json_out *out = walk->outcomes.out;
 
 	json_out_end_array(out);
-	if (walk->has_next)
-		json_out_member_revision(out, "next", walk->next);
-	else
-		json_out_member_null(out, "next");
+	json_out_end_array(walk->reasons.out);
+	if (buf_error(&walk->held_back) != 0)
+		return buf_error(&walk->held_back);
+	write_next(&walk->outcomes, "next", out);
+	json_out_member_raw(out, "reasons", buf_str(&walk->held_back));
+	write_next(&walk->reasons, "nextReasons", out);
 	write_counts(walk, out);
 	write_pairs(walk, out);
 	json_out_member_bool(out, "complete", is_complete);
 	if (walk->retrial->tells_prohibitions)
 		liveness_write(&walk->liveness, out);
+	return 0;
 }
 
 static int run_walk(struct walk *walk)
 {
-	struct json_out *out = walk->out;
+	struct json_out *out = walk->outcomes.out;
 	int r = scope_json(&walk->arena, &walk->retrial->scope, &walk->period.projects_json);
 
 	if (r != 0)
@@ -336,11 +394,11 @@ static int run_walk(struct walk *walk)
 	json_out_member_str(out, "catalogDigest", walk->catalog->digest);
 	json_out_key(out, "changes");
 	json_out_begin_array(out);
+	json_out_begin_array(walk->reasons.out);
 	r = walk->retrial->decision.bytes != NULL ? walk_one(walk) : walk_period(walk);
 	if (r < 0 || r == LIFECYCLE_NOT_FOUND || r == LIFECYCLE_NOT_STORED)
 		return r;
-	write_end(walk, r == 0);
-	return 0;
+	return write_end(walk, r == 0);
 }
 
 int lifecycle_rejudge(struct lifecycle_retrial *retrial, struct json_out *out)
@@ -351,7 +409,10 @@ int lifecycle_rejudge(struct lifecycle_retrial *retrial, struct json_out *out)
 	if (walk == NULL)
 		return -ENOMEM;
 	walk->retrial = retrial;
-	walk->out = out;
+	walk->outcomes.out = out;
+	buf_init(&walk->held_back, REASONS_CEILING);
+	json_out_init(&walk->held_back_out, &walk->held_back);
+	walk->reasons.out = &walk->held_back_out;
 	walk->catalog = retrial->catalog != NULL ? retrial->catalog : lifecycle_catalog(retrial->lifecycle);
 	walk->period =
 		(struct store_decision_period){.project = retrial->project, .from = retrial->from, .to = retrial->to};
@@ -360,6 +421,7 @@ int lifecycle_rejudge(struct lifecycle_retrial *retrial, struct json_out *out)
 	r = run_walk(walk);
 	for (size_t i = 0; i < OWN_CATALOGS; i++)
 		catalog_free(walk->own[i].catalog);
+	buf_release(&walk->held_back);
 	arena_release(&walk->window);
 	arena_release(&walk->arena);
 	free(walk);

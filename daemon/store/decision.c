@@ -114,6 +114,30 @@ int store_decision_is_seen(struct store_tx *tx, struct str id, struct str projec
 	return sql_one(&query, read_text, &seen);
 }
 
+static void read_subject(struct sql *query, void *row)
+{
+	struct store_decision_subject *subject = row;
+
+	subject->project = sql_str(query);
+	subject->task = sql_str(query);
+	subject->package = sql_str(query);
+	subject->label = sql_str(query);
+}
+
+int store_decision_find_subject(
+	struct store_tx *tx, struct str id, struct str projects_json, struct store_decision_subject *ret)
+{
+	struct sql_select select;
+
+	sql_select_init(&select,
+		"SELECT e.project_id, e.task_id, e.package_id, json_extract(e.payload_json, '$.label') FROM events e");
+	sql_select_where(&select, "e.decision_id = ?", id);
+	sql_select_where_in(&select, "e.project_id", projects_json);
+	sql_select_finish(&select, " ORDER BY e.sequence DESC LIMIT 1");
+	CLEANUP(sql_end) struct sql query = sql_select_begin(tx, &select);
+	return sql_one(&query, read_subject, ret);
+}
+
 static void read_sequence(struct sql *query, void *row)
 {
 	*(int64_t *)row = sql_int(query);

@@ -60,4 +60,15 @@ int store_decision_walk(struct store_tx *tx, const struct store_decision_period 
 /* Whether an event of these projects (absent: any) names it: 0, or STORE_ABSENT. For who may see it (4.1). */
 int store_decision_is_seen(struct store_tx *tx, struct str id, struct str projects_json) MUST_USE;
 
+/* What it was last made for, by the events of these projects (absent: any) that name it. Absent members: of no stored package. */
+struct store_decision_subject {
+	struct str project;
+	struct str task;
+	struct str package;
+	struct str label;
+};
+/* 0, or STORE_ABSENT. */
+int store_decision_find_subject(
+	struct store_tx *tx, struct str id, struct str projects_json, struct store_decision_subject *ret) MUST_USE;
+
 #endif

@@ -173,8 +173,14 @@ def one_decision_is_judged_by_another_catalog(daemon):
     same = rejudge(daemon.auditor, decisionId=made)
     equal((same["counts"]["judged"], same["counts"]["same"], same["changes"]), (1, 1, []))
     found = rejudge(daemon.auditor, decisionId=made, catalog=without(document, LIST))
-    equal((found["counts"]["changed"], found["complete"], found["next"]), (1, True, None))
-    change = found["changes"][0]
+    equal((found["counts"]["changed"], found["complete"], found["next"], found["nextReasons"]), (1, True, None, None))
+    equal((found["changes"], found["counts"]["outcomes"], found["counts"]["reasons"]), ([], 0, 1))
+    change = found["reasons"][0]
+    equal((change["project"], change["task"], change["packageId"], change["label"]), (world.id, world.task_id(), world.pid("a"), "a"))
+    equal((change["wordsBefore"]["headline"], change["wordsAfter"]["headline"]),
+          ("Blocked by row 5a: it reads project files, and access doesn't cover them.",
+           "Blocked by row 2: it asks for something that the catalog doesn't know."))
+    check(LIST in change["wordsAfter"]["detail"], change)
     equal((change["decisionId"], change["before"], change["after"]), (made, "blocked", "blocked"))
     row = change["requirements"][0]
     equal((row["before"]["row"], row["after"]["row"]), ("5a", "2"))
@@ -199,6 +205,9 @@ def a_period_is_judged_with_counts_and_goes_on_where_the_list_ended(daemon):
     equal(len(changed), 3)
     wanted = {made["p%d" % number] for number in range(0, 10, 2)}
     counts = found["counts"]
+    equal(counts["changed"], counts["outcomes"] + counts["reasons"])
+    check(all(item["before"] != item["after"] for item in found["changes"]), found)
+    check(all(item["before"] == item["after"] for item in found["reasons"]), found)
     check(counts["changed"] >= 5 and counts["judged"] == counts["same"] + counts["changed"], counts)
     equal((counts["unlike"], counts["otherEngine"], counts["notKept"]), (0, 0, 0))
     check({"before": "allowed", "after": "blocked", "count": 5} in found["byStatus"], found["byStatus"])
@@ -269,6 +278,10 @@ def a_dry_run_says_what_would_change_and_changes_nothing(daemon):
     equal(found["changes"]["aliases"]["removed"], [{"alias": "filesystem.list", "capability": LIST}])
     check(found["decisions"]["counts"]["changed"] >= 1 and found["decisions"]["complete"], found["decisions"])
     check({"before": "allowed", "after": "blocked"}.items() <= found["decisions"]["byStatus"][-1].items(), found["decisions"])
+    first = found["decisions"]["changes"][0]
+    check(first["label"] and first["project"] and first["before"] != first["after"], first)
+    equal((first["wordsBefore"]["headline"], first["wordsAfter"]["sign"]),
+          ("Allowed by row 5c: it reads project files, and access covers them.", "square, x"))
     check(found["digest"] not in (made, tag.strip('"')), "the digest")
     equal(catalog(daemon), (document, tag))
     unchanged(before, world.see(), "the dry run")

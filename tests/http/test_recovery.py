@@ -12,8 +12,8 @@ from daemon import (LIST, READ, Failed, broken, check, equal, free, is_problem, 
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "examples", "9-recovery.http")
 # What chapter 4.2 has beyond the example, which shows it shorter.
-EXTRA = ("/items/*/title", "/items/*/agent", "/items/*/mcpId", "/items/*/packages", "/items/*/facts/actor", "/items/*/facts/left", "/items/*/opens",
-         "/items/*/actions/*/because", "/items/*/cause/actions/*/because")
+EXTRA = ("/items/*/tag", "/items/*/words", "/tags", "/items/*/title", "/items/*/agent", "/items/*/mcpId", "/items/*/packages", "/items/*/facts/actor",
+         "/items/*/facts/left", "/items/*/opens", "/items/*/actions/*/because", "/items/*/cause/actions/*/because")
 
 
 def queue(client, query=""):

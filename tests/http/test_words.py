@@ -60,6 +60,24 @@ def a_package_tells_its_whole_story(daemon):
 
 
 @scene
+def the_log_is_read_newest_first_with_the_names_of_what_it_is_about(daemon):
+    world = daemon.world()
+    world.submit(free("first"))
+    world.preview()
+    pages = [daemon.auditor.get("/v1/audit?project=%s&order=newest&limit=2" % world.id).must(200)]
+    while pages[-1]["next"]:
+        pages.append(daemon.auditor.get(pages[-1]["next"]).must(200))
+    newest = [row for page in pages for row in page["items"]]
+    oldest = daemon.auditor.get("/v1/audit?project=%s&order=oldest&limit=500" % world.id).must(200)["items"]
+    equal(newest, list(reversed(oldest)))
+    equal({row["label"] for row in newest if row["package"]}, {"first"})
+    equal({row["label"] for row in newest if row["task"] and not row["package"]}, {"A plan"})
+    equal({row["label"] for row in newest if not row["task"]}, {"Project " + world.id})
+    equal(daemon.auditor.get("/v1/audit?order=sideways").status, 400)
+    equal(daemon.auditor.get("/v1/audit?order=newest", Accept="application/x-ndjson").status, 400)
+
+
+@scene
 def a_story_has_nothing_of_other_projects_packages_and_times(daemon):
     world, other = daemon.world(), daemon.world()
     world.project_grant(READ)
@@ -155,7 +173,8 @@ def a_decision_says_which_row_in_plain_words(daemon):
     world.project_grant(decision="revoked", reason=MARK)
     found = previewed(world, "a")
     equal(found["words"], {"sign": "disc, minus", "tone": "amber",
-                           "headline": "Blocked by row 5a: it reads project files, and access doesn't cover them."})
+                           "headline": "Blocked by row 5a: it reads project files, and access doesn't cover them.",
+                           "detail": READ + " lost the project's grant, which was removed; approve again"})
     asked = found["requirements"][0]
     equal((asked["level"], asked["goesOnWithout"]), ("required", False))
     equal(asked["operatorState"], {"key": "needs_project_context", "tone": "amber", "sign": "disc, minus",
@@ -202,6 +221,32 @@ def words_are_no_part_of_a_decision(daemon):
     again = daemon.auditor.post("/v1/decisions/%s/replay" % found["id"]).must(200)
     equal((again["same"], again["inputsDigest"]["recorded"]), (True, found["id"]))
     check(not {"words", "operatorState", "verdict"} & set(re.findall(r'"(\w+)":', json.dumps([found["inputs"], found["result"]]))), found)
+
+
+# ---- the queue
+
+
+@scene
+def every_item_of_the_queue_has_a_tag_and_words(daemon):
+    world = daemon.world()
+    world.submit(reads("a"), package("b", requirement("typo", mcp="github", capabilities=["github.secerts.write"])), name="held")
+    world.submit(free("c"), name="back")
+    world.submit(free("d"), name="failed")
+    world.approve("failed")
+    for _ in range(3):
+        world.outcome(world.handoff("d", "failed"), "failed")
+    daemon.operator.post("/v1/tasks/%s/changes" % world.task_id("back"), {"planRevision": "1", "reason": MARK}).must(200)
+    page = daemon.operator.get("/v1/recovery?limit=500&project=" + world.id).must(200)
+    equal([tag["label"] for tag in page["tags"]], ["Plans", "Access", "Set-up", "Plan changes", "Other"])
+    ids = {tag["id"] for tag in page["tags"]}
+    said = {(item["kind"], item.get("label")): (item["tag"], item["words"]["headline"]) for item in page["items"]}
+    equal(said, {("package_held", "a"): ("access", "Waiting for read access"), ("package_held", "b"): ("changes", "Plan needs a change"),
+                 ("plan_waits_for_approval", None): ("plans", "Plan waits for approval"),
+                 ("plan_sent_back", None): ("other", "Plan was sent back"), ("package_failed", "d"): ("other", "Package failed")})
+    for item in page["items"]:
+        check(item["tag"] in ids and item["words"]["sign"] and item["words"]["tone"] in TONES, item)
+        if "operatorState" in item:
+            equal(item["words"], {name: item["operatorState"][name] for name in ("sign", "tone", "headline")})
 
 
 if __name__ == "__main__":

@@ -38,6 +38,24 @@ def every_test_that_is_named_exists():
     equal(sorted(named() - existing()), [], "named, and not there")
 
 
+def named_sentences():
+    return set(re.findall("“(\w[^”]+)”", read("docs", "assurance.md")))
+
+
+def is_scene(sentence, patterns):
+    return any(re.fullmatch(pattern, sentence) for pattern in patterns)
+
+
+@test
+def every_scene_of_the_console_that_is_named_exists():
+    patterns = []
+    for path in glob.glob(os.path.join(TOP, "tests", "web", "*.mjs")):
+        for _, sentence in re.findall(r"^ *test\(([\"`])(.+?)\1, async", read(path), re.M):
+            patterns.append(".+".join(map(re.escape, re.split(r"\$\{[^}]*\}", sentence))))
+    check(len(named_sentences()) > 50, "only %d are named" % len(named_sentences()))
+    equal(sorted(one for one in named_sentences() if not is_scene(one, patterns)), [], "named, and not there")
+
+
 @test
 def every_row_of_the_precedence_table_is_shown():
     equal(sorted({"P%d" % row for row in range(1, 14)} - words()), [])

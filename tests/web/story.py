@@ -32,9 +32,9 @@ def map_boundaries():
         requirement("fs-map", agent=agent, capabilities=[READ, LIST]),
         requirement("gh-read", agent=agent, mcp="github", capabilities=["github.issues.read"], level="optional",
                     action="continue_without_mcp", index=1),
-        requirement("gh-create", agent=agent, mcp="github", capabilities=["github.issues.create"], level="optional",
+        requirement("gh-triage", agent=agent, mcp="github", capabilities=["github.issues.create"], level="optional",
                     action="continue_without_mcp", index=2),
-        agent=agent, after=["read-the-build-files"],
+        agent=agent, after=["read-the-build-files"], overlays={"gh-read": "The open issues about the build."},
         subtasks=[{"id": "draw-map", "agent": agent, "mcpCapabilities": [LIST],
                    "capabilityBindings": [{"capability": LIST, "requirementKey": "fs-map"}]}])
 
@@ -81,8 +81,14 @@ def modernise(atlas, *more):
                asks("find-dead-configuration", "backend-1"), asks("draft-release-notes", "docs-1"), *more)
 
 
+def well(place):
+    """The place, its GitHub seen healthy just now."""
+    place.health("github")
+    return place
+
+
 def stop_at_the_handoff(atlas):
-    atlas.handoff("map-module-boundaries", "modernise-the-build", status=409)
+    well(atlas).handoff("map-module-boundaries", "modernise-the-build", status=409)
 
 
 def live_atlas(atlas, ana, marek):
@@ -94,15 +100,15 @@ def live_atlas(atlas, ana, marek):
         (3 * HOUR + 5, lambda: support_archive(atlas, free("name-owners"))),
         (91, lambda: modernise(atlas)),
         (90, lambda: modernise(atlas, asks("count-test-gaps", "reviewer-1"))),
-        (89, lambda: atlas.preview(build)),
-        (71, lambda: atlas.approve(build, "2", client=ana)),
+        (89, lambda: well(atlas).preview(build)),
+        (71, lambda: well(atlas).approve(build, "2", client=ana)),
         (64, lambda: runs.append(atlas.handoff("read-the-build-files", build))),
         (43, lambda: atlas.outcome(runs[0], summary="12 files read")),
         (38, lambda: atlas.project_grant(decision="revoked", client=marek, reason="moving to a new checkout")),
         (36, lambda: stop_at_the_handoff(atlas)),
         (24, lambda: support_archive(atlas, free("name-owners"), free("tidy-labels"),
                                      free("write-the-index", after=["group-by-topic", "sort-reports"]))),
-        (0, lambda: atlas.daemon.operator.post("/v1/projects/atlas/servers/filesystem/check", {}).must(200)),
+        (0, lambda: well(atlas).daemon.operator.post("/v1/projects/atlas/servers/filesystem/check", {}).must(200)),
     ]
 
 

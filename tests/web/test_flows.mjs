@@ -191,7 +191,7 @@ test("35 s without a beat are said, actions stay on, and a beat ends it", async 
 const HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202egnp.exe\u200b";
 const LONG = HOSTILE + "x".repeat(10000);
 const KEPT = new Set(["id", "kind", "type", "status", "decision", "mode", "method", "href", "key", "tone", "sign", "state", "arm", "next", "surface", "class",
-  "requirement", "action", "packageId", "decisionId", "requirementKey", "taskId", "run", "code", "source", "installState", "conclusion", "role", "name", "row", "phase"]);
+  "requirement", "level", "action", "packageId", "decisionId", "requirementKey", "taskId", "run", "code", "source", "installState", "conclusion", "role", "name", "row", "phase"]);
 const TIME = /^\d{4}-\d\d-\d\dT|^\d+$|^sha256:|^\/v1\//;
 
 /** Every text of an answer that somebody could have written, hostile. */
@@ -228,6 +228,8 @@ async function hostileAt(stage, hash) {
   await page.locator("main .card:visible, main .tbl:visible").first().waitFor();
   equal(await page.locator("main img, main script").count(), 0, `${hash}: elements made of text`);
   equal(dialogs, 0, `${hash}: alerts`);
+  equal(await page.locator("[title*='<img']:not([data-action])").count(), 0, `${hash}: titles made of text`);
+  equal(await page.locator("a:not([href^='#/']):not([href='#main'])").count(), 0, `${hash}: links that lead elsewhere`);
   check(!/[\u202e\u200b]/.test(await page.title()), `${hash}: a letter nobody sees is in its title`);
   equal(await page.locator("body").evaluate(unseenIn), [], `${hash}: elements with a letter that nobody sees`);
   equal(await page.evaluate(wideIn), [], `${hash}: elements that make it wider than the screen`);

@@ -113,7 +113,7 @@ const QUEUE = [
   ["group", "tr.g th", "same", "h"], ["group's ground", "tr.g th", "same", "background-color"], ["group's start", "tr.g b", "same", "x"], ["group's name", "tr.g b", "same", "font-weight"], ["cause's action", "tr.g .btn", "same", "h"], ["cause's action, end", "tr.g .btn", "same", "end"],
   ["row", "tr.cur td", "same", "h"], ["row's type", "tr.cur td", "same", "font-size"], ["sign", "td.sg svg", "same", "x"], ["sign's size", "td.sg svg", "same", "w"], ["label's start", "tr.cur td .l", "same", "x"], ["label", "tr.cur td .l", "same", "font-weight"], ["what else", "tr.cur td.what .m", "same", "color"],
   ["row's ground at the cursor", "tr.cur td", "same", "background-color"], ["cursor", "tr.cur td", "same", "box-shadow"], ["first action", "tr.cur .btn.p", "same", "h"], ["first action's ground", "tr.cur .btn.p", "same", "background-color"], ["first action's ink", "tr.cur .btn.p", "same", "color"], ["first action's start", "tr.cur .btn.p", "same", "x"],
-  ["more actions", "tr.cur .btn.more", "same", "w"], ["other rows' action", "tr:not(.cur) td.act .btn", "same", "color"], ["other rows' action, start", "tr:not(.cur) td.act .btn", "same", "x"], ["opens", "tr.cur td.opens", "same", "color"], ["old age", "td.old", "same", "font-weight"],
+  ["more actions", "tr.cur .btn.more", "same", "w"], ["other rows' action", "tr:not(.cur) td.act .btn", "same", "color"], ["other rows' action, start", "tr:not(.cur) td.act .btn", "same", "x"], ["opens", "tr.cur td.opens", "same", "color"], ["cleared", "tr.gone td.why", "same", "color"], ["cleared label", "tr.gone td .l", "same", "color"], ["old age", "td.old", "same", "font-weight"],
 ];
 
 /** The queue with its cursor as drawn, one row cleared and two new behind their button. */

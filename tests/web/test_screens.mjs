@@ -139,27 +139,81 @@ test("the rules explain a typo, and another catalog is compared with what was de
 
 test("the log is searched, exported and verified", async (stage) => {
   const page = await stage.page("reader", "#/log");
-  await page.getByRole("search", {name: "The log"}).getByLabel("type").fill("grant.recorded");
+  const search = page.getByRole("search", {name: "The log"});
+  await page.locator("tbody tr").first().waitFor();
+  equal(await page.locator("thead th").allInnerTexts(), ["Time", "Who", "Did what", "On what", "Decision", "Reason"]);
+  await search.getByLabel("type").selectOption("grant.recorded");
   await page.getByRole("button", {name: "Search"}).click();
   await page.locator("tr", {hasText: "moving to a new checkout"}).first().waitFor();
+  const times = await page.locator("tbody time").evaluateAll((list) => list.map((one) => one.dateTime));
+  equal(times, [...times].sort().reverse(), "newest first");
+  await page.locator("tbody a", {hasText: "profile-the-import-job"}).first().waitFor();
   await page.getByRole("button", {name: "Verify"}).click();
   await page.getByText(/Chain whole to \d+/).waitFor();
+  const [sign, said] = await Promise.all([page.locator("[role=status] svg").boundingBox(), page.getByText(/Chain whole to/).boundingBox()]);
+  check(Math.abs(sign.y + sign.height / 2 - said.y - said.height / 2) < 3, "the sign isn't beside its text");
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Export"}).click()]);
   const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  const last = lines.pop();
   check(lines.length > 3 && lines.every((line) => line.type === "grant.recorded"), `${lines.length} lines`);
+  check(last.result, "whole only with its last line");
   await stage.shot(page, "log");
   await page.goto(`${stage.url}/#/log?actor=nobody-ever`);
   await page.getByText("Nothing matches.").waitFor();
+  await page.getByRole("link", {name: "Clear filters."}).click();
+  await page.locator("tbody tr").nth(50).waitFor();
   await page.close();
 });
 
-test("trends have their plots as tables too", async (stage) => {
+test("a long log is read page by page, and nothing moves under who reads it", async (stage) => {
+  const page = await stage.page("reader", "#/log");
+  await page.locator("tbody tr").nth(99).waitFor();
+  const first = () => page.locator("tbody tr").first().innerText();
+  const newest = await first();
+  await sendPlan(stage, "sent-meanwhile", [freePackage("meanwhile")]);
+  await page.getByRole("button", {name: "Show newer rows"}).waitFor();
+  equal(await first(), newest, "the first row moved");
+  await page.getByRole("button", {name: "Show newer rows"}).click();
+  const sent = page.locator("tbody tr", {hasText: "sent-meanwhile"}).first();
+  await sent.waitFor();
+  await page.getByRole("button", {name: "Older"}).click();
+  await sent.waitFor({state: "detached"});
+  await page.getByRole("button", {name: "Newer"}).click();
+  await sent.waitFor();
+  await page.close();
+});
+
+test("every type of event can be asked of the log", async (stage) => {
+  const page = await stage.page("reader", "#/log");
+  const types = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8")).components.schemas.EventType.enum;
+  await page.getByLabel("type").waitFor();
+  equal((await page.getByLabel("type").locator("option").allInnerTexts()).slice(1), types);
+  await page.close();
+});
+
+test("trends have their plots as tables too, in one type size, as wide as their card, and their bars lead to lists", async (stage) => {
   const page = await stage.page("ana", "#/trends");
   await page.getByRole("button", {name: "As table"}).first().click();
   await page.getByRole("columnheader", {name: "Blocked"}).waitFor();
+  check(/^\d+ \w{3} \d\d:00$/.test(await page.locator(".big-plot td").first().innerText()), "a date as everywhere");
+  const plots = page.locator("svg.g");
+  const type = await plots.locator("text").evaluateAll((list) => [...new Set(list.map((one) => Math.round(one.getBoundingClientRect().height)))]);
+  equal(type.length, 1, `heights of letters ${type}`);
+  const [card, ...widths] = await Promise.all([page.locator(".plots"), ...(await plots.all())].map(async (one) => (await one.boundingBox()).width));
+  check(widths.length === 2 && widths.every((width) => width > card - 40), `${widths} of ${card}`);
   await stage.shot(page, "trends");
-  await page.getByRole("button", {name: "7 d"}).click();
-  await page.getByText("Decisions over time").waitFor();
+  await page.emulateMedia({colorScheme: "dark"});
+  await stage.shot(page, "trends-dark");
+  for (const [span, name] of [["7 d", "trends-7d"], ["30 d", "trends-30d"]]) {
+    await page.getByRole("button", {name: span}).click();
+    await plots.first().locator("text", {hasText: "now"}).waitFor();
+    const labels = await plots.first().locator("text[text-anchor=middle]").evaluateAll((list) => list.map((one) => one.textContent));
+    check(labels.length > 4 && labels.slice(0, -1).every((label) => /^\d+ \w{3}$/.test(label)), labels.join());
+    await stage.shot(page, name);
+  }
+  await plots.first().locator("a").last().click();
+  await page.getByRole("heading", {name: "Log"}).waitFor();
+  await page.locator("tr", {hasText: "Preview"}).first().waitFor();
   await page.close();
 });
 

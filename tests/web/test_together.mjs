@@ -134,6 +134,7 @@ test("hostile text is shown harmlessly, whatever is invisible by its number", as
   await page.locator("tr[data-row] .chr", {hasText: "U+202E"}).first().waitFor();
   equal(await page.locator("main img, main script").count(), 0, "elements made of text");
   equal(dialogs, 0, "alerts");
+  equal(await page.locator("[title*='<img']:not([data-action])").count(), 0, "titles made of text");
   check(await page.evaluate(() => document.documentElement.scrollWidth) <= 1280, "wider than the screen");
   check(!(await page.locator("main").innerText()).includes("\u202e"), "a bidi override is in the page");
   await stage.shot(page, "hostile");

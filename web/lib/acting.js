@@ -6,9 +6,12 @@ import {tell} from "./page.js";
 // ---- Each action as a command: what a button sends, shell-quoted, for who would rather type it.
 const quote = (text) => (/^[A-Za-z0-9_.,:/@%+=-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
+/** What a terminal may not show, or take for a key, is sent as JSON writes it. */
+const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 export function curl(action, body, key) {
   const parts = ["curl", "-sS", "-X", action.method, quote(location.origin + action.href), "-H", '"Authorization: Bearer $ADMITD_TOKEN"',
-    "-H", quote("Content-Type: application/json"), "-H", quote(`Idempotency-Key: ${key}`), "--data-raw", quote(JSON.stringify(body))];
+    "-H", quote("Content-Type: application/json"), "-H", quote(`Idempotency-Key: ${key}`), "--data-raw", quote(JSON.stringify(body).replace(/[^ -~]/g, escaped))];
   return parts.join(" ");
 }
 
@@ -27,7 +30,7 @@ export function admitctl(action, body) {
   if (!verb) return null;
   const words = ["admitctl", verb, ...target(action)];
   if (action.id === "approve_always") for (const name of body.capabilities) words.push("--capability", quote(name));
-  if (action.inputs.includes("reason")) words.push("--reason", quote(body.reason || "…"));
+  if (body.reason) words.push("--reason", quote(body.reason));
   return words.join(" ");
 }
 

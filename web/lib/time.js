@@ -42,19 +42,25 @@ export function clockText(ms) {
 
 const sameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
 
+/** 7 Dec: days are written so everywhere. */
+export const dayText = (ms) => new Date(ms).toLocaleDateString("en-GB", {day: "numeric", month: "short"});
+
 /** 09:03 today, 7 Dec 09:41 on another day. */
 export function moment(text, nowMs) {
   const ms = Date.parse(text);
   const hour = clockText(ms).slice(0, 5);
   if (sameDay(ms, nowMs)) return hour;
-  return `${new Date(ms).toLocaleDateString("en-GB", {day: "numeric", month: "short"})} ${hour}`;
+  return `${dayText(ms)} ${hour}`;
 }
+
+/** 7 Dec 2026, 09:41:20. */
+const wholeText = (text) => `${dayText(text)} ${new Date(text).getFullYear()}, ${clockText(text)}`;
 
 // ---- Ages and moments, by the server's clock.
 
 export function Age({since}) {
   const now = useNow(1000);
-  return html`<time datetime=${since} title=${new Date(since).toLocaleString()}>${age(Date.parse(since), now)}</time>`;
+  return html`<time datetime=${since} title=${wholeText(since)}>${age(Date.parse(since), now)}</time>`;
 }
 
-export const When = ({at}) => html`<time datetime=${at} title=${new Date(at).toLocaleString()}>${moment(at, serverNow())}</time>`;
+export const When = ({at}) => html`<time datetime=${at} title=${wholeText(at)}>${moment(at, serverNow())}</time>`;

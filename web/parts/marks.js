@@ -47,7 +47,7 @@ export const Quote = ({of}) => (of ? html`<q><${Words} of=${of} /></q>` : null);
 /** The picture of each `sign` of an operatorState; the words are the daemon's. */
 const SIGNS = {"half disc": "ask", "disc, slash": "denied", "disc, 1": "used", "disc, minus": "removed", "quarter disc": "narrow", "folder, arrow": "root",
   clock: "clock", "disc, gap": "gap", "disc, arrow back": "back", "folder, ?": "noroot", loop: "again", lines: "text", triangle: "setup", "dashed disc": "later",
-  check: "ok", "square, x": "plan", diamond: "decide", play: "run"};
+  check: "ok", "square, x": "plan", diamond: "decide", "disc, play": "run"};
 const KINDS = {plan_waits_for_approval: "decide", plan_sent_back: "back", package_failed: "plan", run_silent: "clock", project_without_root: "noroot"};
 const KIND_TONES = {package_failed: "red", run_silent: "amber", project_without_root: "amber"};
 

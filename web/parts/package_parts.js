@@ -6,7 +6,7 @@ import {useResource} from "../lib/resource.js";
 import {Age, When} from "../lib/time.js";
 import {countText} from "./action_dialog.js";
 import {ActionRow} from "./actions.js";
-import {CopyId, Id, Quote, StateSign, StatusSign, Text, Words} from "./marks.js";
+import {CopyId, Id, Quote, StateSign, Text, Words} from "./marks.js";
 import {Inputs, parts} from "./story.js";
 
 // ---- The state in which something is, with the daemon's words, since when, and what frees it.
@@ -26,44 +26,27 @@ export function StatePanel({state, since, actions, about, opens, project, note})
     <p><${Words} of=${state.body} /></p>${note}${actions?.length > 0 && html`<${ActionRow} actions=${actions} about=${about} />`}<${Opens} opens=${opens} project=${project} /></section>`;
 }
 
-// ---- What a package asks for: each requirement with its capabilities, how they reach the agent, and the verdict with its rule.
+// ---- What a package asks for: each requirement with its capabilities, how they reach the agent, and the verdict in the daemon's words.
 
-const REACHES = {deferred_live_mcp: "live tool", planning_only: "text in its prompt", unknown: "nothing"};
-export const reaches = (one) => REACHES[one.class] ?? (one.deliveryKind === "bounded_context_packet" ? "read-only files" : "text in its prompt");
-
-/** The verdict of a requirement: the hold's words where it is what holds, else its rule's. */
-function Verdict({requirement, hold, state, reason, one}) {
-  if (hold?.requirementKey === requirement.requirementKey && state) return html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} /><${Text} of=${state.headline} /></span>`;
-  const said = requirement.operatorState;
-  if (reason) return html`<span class="v"><${StatusSign} status=${requirement.status} /><span><${Text} of=${reason} /></span></span>`;
-  if (said) return html`<span class=${`v t-${said.tone}`}><${StateSign} state=${said} /><${Text} of=${said.headline} /></span>`;
-  return html`<span class="v"><${StatusSign} status=${requirement.status} /><span>${one.because}</span></span>`;
+function Requirement({of, decisionId}) {
+  return html`<tr class="req"><th colspan="4" scope="rowgroup"><b><${Text} of=${of.mcpId || "unknown server"} /></b>, ${of.level}, for <${Text} of=${of.agent} />. ${of.goesOnWithout ? "Goes on without it" : "Can’t go on without it"}</th></tr>
+    ${of.capabilities.map((one, at) => html`<${Capability} key=${at} one=${one} decisionId=${decisionId} />`)}`;
 }
 
-function Requirement({requirement, evaluation, ...rest}) {
-  const level = evaluation?.decision.requirement;
-  const goesOn = evaluation?.source.fallback.action === "continue_without_mcp" && level === "optional";
-  return html`<tr class="req"><th colspan="4" scope="rowgroup"><b><${Text} of=${requirement.mcpId || "unknown server"} /></b>, ${level}, for <${Text} of=${requirement.agent} />. ${goesOn ? "Goes on without it" : "Can’t go on without it"}</th></tr>
-    ${requirement.capabilities.map((one, at) => html`<${Capability} key=${at} one=${one} requirement=${requirement} reason=${evaluation?.decision.reason} ...${rest} />`)}`;
-}
-
-function Capability({one, requirement, decisionId, hold, state, reason}) {
-  return html`<tr><td><${Id} of=${one.capability ?? one.asWritten} /></td><td class="muted">${reaches(one)}</td><td><${Verdict} requirement=${requirement} hold=${hold} state=${state} reason=${reason} one=${one} /></td>
+function Capability({one, decisionId}) {
+  return html`<tr><td><${Id} of=${one.capability ?? one.asWritten} /></td><td class="muted"><${Text} of=${one.reaches} /></td><td><span class=${`v t-${one.verdict.tone}`}><${StateSign} state=${one.verdict} /><${Text} of=${one.verdict.headline} /></span></td>
     <td class="nw"><a href=${link("decisions", decisionId)} aria-label=${`Why ${one.capability}`}>Why</a></td></tr>`;
 }
 
-function Subtasks({decision, ...rest}) {
-  return decision.subtasks.map((one, at) => html`<tr class="req" key=${`h${at}`}><th colspan="4" scope="rowgroup"><b>Subtask</b> <${Text} of=${one.subtaskId} />, for <${Text} of=${one.agent} /></th></tr>
-    <${Capability} key=${at} one=${{...one, because: one.when}} requirement=${one} reason=${decision.result.subtaskDecisions[at]?.reason} ...${rest} />`);
-}
+const Subtasks = ({of, decisionId}) => of.map((one, at) => html`${one.subtaskId !== of[at - 1]?.subtaskId && html`<tr class="req"><th colspan="4" scope="rowgroup"><b>Subtask</b> <${Text} of=${one.subtaskId} />, for <${Text} of=${one.agent} /></th></tr>`}
+  <${Capability} key=${at} one=${one} decisionId=${decisionId} />`);
 
-export function Asks({decision, hold, state, foot}) {
-  const evaluations = new Map(decision.result.evaluations.map((one) => [one.source.requirementKey, one]));
-  const count = decision.requirements.reduce((sum, one) => sum + one.capabilities.length, 0);
-  const rest = {decisionId: decision.id, hold, state};
-  return html`<section class="card"><div class="sec"><h2>What it asks for</h2><p>${countText(decision.requirements.length, "requirement")}, ${countText(count, "capability", "capabilities")}, ${countText(decision.subtasks.length, "subtask")}</p><a href=${link("decisions", decision.id)}>Explain the decision</a></div>
+export function Asks({decision: {id, requirements, subtasks}, foot}) {
+  const count = requirements.reduce((sum, one) => sum + one.capabilities.length, 0);
+  const tasks = new Set(subtasks.map((one) => one.subtaskId)).size;
+  return html`<section class="card"><div class="sec"><h2>What it asks for</h2><p>${countText(requirements.length, "requirement")}, ${countText(count, "capability", "capabilities")}, ${countText(tasks, "subtask")}</p><a href=${link("decisions", id)}>Explain the decision</a></div>
     <table class="caps"><colgroup><col class="c-cap" /><col class="c-reach" /><col /><col class="c-why" /></colgroup><thead><tr><th scope="col">Capability</th><th scope="col">Reaches the agent as</th><th scope="col">Verdict</th><th><span class="hid">Why</span></th></tr></thead>
-    <tbody>${decision.requirements.map((one) => html`<${Requirement} key=${one.requirementKey} requirement=${one} evaluation=${evaluations.get(one.requirementKey)} ...${rest} />`)}<${Subtasks} decision=${decision} ...${rest} /></tbody></table>${foot}</section>`;
+    <tbody>${requirements.map((one) => html`<${Requirement} key=${one.requirementKey} of=${one} decisionId=${id} />`)}<${Subtasks} of=${subtasks} decisionId=${id} /></tbody></table>${foot}</section>`;
 }
 
 // ---- One decision, three places: the same id is a solid line, another a dashed one, with what changed in between.

@@ -69,7 +69,7 @@ function Opens({item}) {
   if (item.gone) return null;
   if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : countText(item.packages, "package");
   const besides = (item.opens?.once ?? [item.packageId]).filter((id) => id !== item.packageId).length;
-  return besides ? `${besides} more` : item.opens ? "nothing" : "";
+  return besides ? `${besides} more` : item.opens ? "nothing" : item.cause?.count > 1 ? `${item.cause.count - 1} more` : "";
 }
 
 function What({item, inGroup}) {

@@ -1,9 +1,8 @@
 // Where something stands and what happened to it.
 import {useState} from "preact/hooks";
-import {fold, words} from "../lib/events.js";
 import {html} from "../lib/html.js";
 import {When} from "../lib/time.js";
-import {Quote, Sign, Text, Words} from "./marks.js";
+import {Quote, StateSign, Text, Words} from "./marks.js";
 
 // ---- Where this stands, and its neighbours in the queue.
 
@@ -28,18 +27,30 @@ const dotted = (path) => path.replace(/^\//, "").replaceAll("/", ".");
 /** `brief`: only the first of each. */
 export const Inputs = ({of, brief}) => html`<dl>${of.flatMap((one) => (brief ? parts(one).slice(0, 1) : parts(one))).map((one) => html`<div key=${one.path}><dt><code><${Text} of=${dotted(one.path)} /></code></dt> <dd><code class="a"><${Words} of=${flat(one.before)} /></code> → <code class="b"><${Words} of=${flat(one.after)} /></code></dd></div>`)}</dl>`;
 
-// ---- What happened, newest first; what follows from something else is folded.
+// ---- What happened, newest first, in the daemon's words; what is said more than once is folded.
 
-function Line({event, named}) {
-  const say = words(event);
-  return html`<li><${When} at=${event.at} /><span class="d"><${Sign} name=${say.sign} tone=${say.tone} /></span><div><b><${Text} of=${say.head} /></b>${named && event.changed?.label && html` of <${Text} of=${event.changed.label} />`}${say.by && html` by <${Text} of=${say.by} />`}
-    ${say.quote && html`<br /><span class="m"><${Quote} of=${say.quote} /></span>`}${say.text && html`<br /><span class="m"><${Words} of=${say.text} /></span>`}${say.inputs?.length > 0 && html`<div class="diff"><${Inputs} of=${say.inputs} brief=${true} /></div>`}</div></li>`;
+function Line({event, more, children}) {
+  const {headline, detail, quote} = event.words;
+  const inputs = event.changed?.changedInputs ?? [];
+  return html`<li><${When} at=${event.at} /><span class="d"><${StateSign} state=${event.words} /></span><div><b><${Text} of=${headline} /></b>${children}
+    ${quote && html`<br /><span class="m"><${Quote} of=${quote.text} /></span>`}${detail && html`<br /><span class="m"><${Words} of=${detail} /></span>`}${inputs.length > 0 && !more && html`<div class="diff"><${Inputs} of=${inputs} brief=${true} /></div>`}</div></li>`;
 }
 
 function Folded({line, named}) {
   const [open, setOpen] = useState(false);
-  if (!line.folded.length || open) return [line.event, ...line.folded].map((event) => html`<${Line} key=${event.id} event=${event} named=${named} />`);
-  return html`<${Line} event=${line.event} named=${named} /><li><span></span><span class="d"></span><div><button class="fold" onClick=${() => setOpen(true)}>${line.folded.length} more changes of status</button></div></li>`;
+  const label = (event) => named && event.changed?.label && !event.words.headline.includes(event.changed.label) && html`: <${Text} of=${event.changed.label} />`;
+  if (line.length > 1 && !open) return html`<${Line} event=${line[0]} more=${true}> <button class="fold" onClick=${() => setOpen(true)}>${line.length} times, since <${When} at=${line.at(-1).at} /></button><//>`;
+  return line.map((event) => html`<${Line} key=${event.id} event=${event}>${label(event)}<//>`);
 }
 
-export const Timeline = ({events, named}) => html`<ol class="tl">${fold(events.filter((event) => !words(event).minor).reverse()).map((line) => html`<${Folded} key=${line.event.id} line=${line} named=${named} />`)}</ol>`;
+/** Runs of events that say the same. */
+function fold(events) {
+  const lines = [];
+  for (const event of events) {
+    if (lines.at(-1)?.[0].words.headline === event.words.headline) lines.at(-1).push(event);
+    else lines.push([event]);
+  }
+  return lines;
+}
+
+export const Timeline = ({events, named}) => html`<ol class="tl">${fold(events.filter((event) => !event.words.minor).reverse()).map((line) => html`<${Folded} key=${line[0].id} line=${line} named=${named} />`)}</ol>`;

@@ -50,7 +50,7 @@ function Left({one, around, decision, decisionLoad}) {
   const more = decision ? decision.requirements.filter((other) => other.status === "blocked" && other.requirementKey !== one.hold?.requirementKey).length : 0;
   const note = one.hold && more > 0 && html`<p>${more} more reason${more > 1 ? "s hold" : " holds"} it: see below.</p>`;
   return html`<div><${StatePanel} state=${state} since=${one.hold?.since} actions=${one.actions} about=${aboutOf(one)} opens=${opens} project=${one.project} note=${note} />
-    ${decision ? html`<${Asks} decision=${decision} hold=${one.hold} state=${one.operatorState} foot=${html`<${TerminalLine} action=${one.actions[0]} />`} />` : decisionLoad && html`<${Loading} of=${decisionLoad} />`}</div>`;
+    ${decision ? html`<${Asks} decision=${decision} foot=${html`<${TerminalLine} action=${one.actions[0]} />`} />` : decisionLoad && html`<${Loading} of=${decisionLoad} />`}</div>`;
 }
 
 export function Package({id}) {
