@@ -29,7 +29,7 @@ export function StatePanel({state, since, actions, about, opens, project, note})
 // ---- What a package asks for: each requirement with its capabilities, how they reach the agent, and the verdict in the daemon's words.
 
 function Requirement({of, decisionId}) {
-  return html`<tr class="req"><th colspan="4" scope="rowgroup"><b><${Text} of=${of.mcpId || "unknown server"} /></b>, ${of.level}, for <${Text} of=${of.agent} />. ${of.goesOnWithout ? "Goes on without it" : "Can’t go on without it"}</th></tr>
+  return html`<tr class="req"><th colspan="4" scope="rowgroup"><b><${Text} of=${of.mcpId || "unknown server"} /></b>, <${Text} of=${of.level} />, for <${Text} of=${of.agent} />. ${of.goesOnWithout ? "Goes on without it" : "Can’t go on without it"}</th></tr>
     ${of.capabilities.map((one, at) => html`<${Capability} key=${at} one=${one} decisionId=${decisionId} />`)}`;
 }
 
