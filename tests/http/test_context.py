@@ -6,12 +6,14 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import (LIST, READ, check, equal, free, is_problem, package, reads, requirement, rfc3339, run_scenes, running, scene)  # noqa: E402
+from daemon import (LIST, READ, check, equal, free, is_problem, package, reads, requirement, rfc3339, run_scenes, running, scene, together)  # noqa: E402
 
 SEARCH = "filesystem.project.search"
 ALL = (READ, LIST, SEARCH)
 # In names, folders, contents and patterns of the scene that looks for them afterwards.
 MARK = "PACKET-CANARY"
+# More than work and wait at once; and how often that is tried before a machine is too fast to show it.
+CROWD, ROUNDS = 32, 20
 
 
 def write(root, name, text="some text\n"):
@@ -253,6 +255,33 @@ def nothing_of_a_packet_is_in_the_store_the_log_or_an_event(daemon):
             with open(path, "rb") as file:
                 check(MARK.encode() not in file.read(), "it stands in " + os.path.basename(path))
     check(looked >= 3, "only %d files were looked at" % looked)
+
+
+@scene
+def of_more_packets_at_once_than_there_is_room_for_some_are_told_to_wait_and_none_is_lost(daemon):
+    world, run = granted(daemon, asking("a", READ, SEARCH, patterns=["needle"]))
+    for number in range(400):
+        write(world.root, "many/%d.txt" % number, "hay\n" * 2000)
+
+    def ask():
+        return daemon.executor.post("/v1/runs/%s/context" % run["run"]["id"])
+
+    refused = 0
+    for _ in range(ROUNDS):
+        answers = together(*[ask for _ in range(CROWD)])
+        for answer in answers:
+            if answer.status == 503:
+                is_problem(answer, 503, "jobs_full")
+                equal(answer.headers["retry-after"], "1")
+                refused += 1
+            else:
+                check("needle one" in text_of(answer.must(200)), answer)
+        check(any(answer.status == 200 for answer in answers), "nobody was served")
+        if refused:
+            break
+    check(refused > 0, "%d at once all had room, %d times: nothing was shown" % (CROWD, ROUNDS))
+    check("needle two" in text_of(ask().must(200)), "it isn't taken afterwards")
+    equal(run_of(daemon, run)["outcome"], None)
 
 
 if __name__ == "__main__":
