@@ -16,6 +16,7 @@
 
 #include "daemon/lifecycle/catalog_put.h"
 #include "daemon/lifecycle/rejudge.h"
+#include "daemon/lifecycle/upkeep.h"
 #include "daemon/store/package.h"
 #include "policy/catalog.h"
 #include "tests/lib/lifecycle_fixture.h"
@@ -143,6 +144,94 @@ static bool has_failed(struct told *told)
 	failed = told->failed > 0;
 	(void)pthread_mutex_unlock(&told->lock);
 	return failed;
+}
+
+static void what_fails_is_told_once_with_its_projects_and_then_that_it_works(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct told told = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct lifecycle_upkeep facts[LIFECYCLE_UPKEEPS];
+	int64_t began = atomic_load(&fixture->now);
+
+	fixture->config.tell = note_told;
+	fixture->config.tell_arg = &told;
+	lifecycle_fixture_reopen(fixture);
+	for (int turn = 0; turn < 3; turn++) {
+		upkeep_begin(fixture->lifecycle, UPKEEP_DUE);
+		upkeep_fault(fixture->lifecycle, UPKEEP_DUE, STR("first"), -EUCLEAN);
+		upkeep_fault(fixture->lifecycle, UPKEEP_DUE, STR("second"), -EBADMSG);
+		assert_int_equal(upkeep_end(fixture->lifecycle, UPKEEP_DUE, 0), -EUCLEAN);
+		lifecycle_fixture_pass(fixture, 1000);
+	}
+	assert_int_equal(told.failed, 1);
+	assert_string_equal(told.first.name, "due");
+	lifecycle_upkeep_read(fixture->lifecycle, facts);
+	assert_int_equal(facts[UPKEEP_DUE].result, -EUCLEAN);
+	assert_int_equal(facts[UPKEEP_DUE].project_count, 2);
+	assert_string_equal(facts[UPKEEP_DUE].project, "first");
+	assert_int_equal(facts[UPKEEP_DUE].since, began);
+	assert_int_equal(facts[UPKEEP_LEASES].result, 0);
+	upkeep_begin(fixture->lifecycle, UPKEEP_DUE);
+	assert_int_equal(upkeep_end(fixture->lifecycle, UPKEEP_DUE, 0), 0);
+	assert_int_equal(told.again, 1);
+	lifecycle_upkeep_read(fixture->lifecycle, facts);
+	assert_int_equal(facts[UPKEEP_DUE].since, 0);
+	assert_int_equal(facts[UPKEEP_DUE].project_count, 0);
+}
+
+static void what_the_store_refuses_is_a_fault_of_no_project(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	static const int refusals[] = {LIFECYCLE_NOT_STORED, -EIO};
+	struct lifecycle_upkeep facts[LIFECYCLE_UPKEEPS];
+
+	for (size_t i = 0; i < 2; i++) {
+		upkeep_begin(fixture->lifecycle, UPKEEP_LEASES);
+		if (refusals[i] > 0)
+			upkeep_fault(fixture->lifecycle, UPKEEP_LEASES, STR("first"), -EUCLEAN);
+		assert_int_equal(upkeep_end(fixture->lifecycle, UPKEEP_LEASES, refusals[i]), refusals[i]);
+		lifecycle_upkeep_read(fixture->lifecycle, facts);
+		assert_int_equal(facts[UPKEEP_LEASES].result, refusals[i]);
+		assert_int_equal(facts[UPKEEP_LEASES].project_count, 0);
+		assert_string_equal(facts[UPKEEP_LEASES].project, "");
+	}
+}
+
+static void a_project_is_tried_again_more_and_more_seldom_and_the_store_each_second(void **state)
+{
+	(void)state;
+	assert_int_equal(upkeep_again_ms(-EUCLEAN, 1), 1000);
+	assert_int_equal(upkeep_again_ms(-EUCLEAN, 2), 2000);
+	assert_int_equal(upkeep_again_ms(-EUCLEAN, 7), 64000);
+	assert_int_equal(upkeep_again_ms(-EUCLEAN, 1000000), 64000);
+	assert_int_equal(upkeep_again_ms(LIFECYCLE_NOT_STORED, 7), 1000);
+}
+
+/* Without the timer, which writes it anyway. */
+static void an_end_is_written_by_the_next_call_in_its_project_and_by_none_elsewhere(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct lifecycle_grant grant = {.call = lifecycle_fixture_call(fixture, "approver"),
+		.decision = STORE_GRANT_APPROVED,
+		.root_revision = 1,
+		.package = put(fixture, "t"),
+		.expires_at = atomic_load(&fixture->now) + 1000};
+	struct lifecycle_project_put other = {
+		.call = lifecycle_fixture_call(fixture, "operator"), .id = STR("other"), .name = STR("Other")};
+	struct lifecycle_reader reader = lifecycle_fixture_reader(fixture);
+	struct lifecycle_told told = {0};
+
+	assert_int_equal(lifecycle_grant(fixture->lifecycle, &grant), 0);
+	lifecycle_fixture_pass(fixture, 5000);
+	assert_int_equal(lifecycle_project_put(fixture->lifecycle, &other), 0);
+	assert_int_equal(lifecycle_fixture_events(fixture, "due.recorded", (struct str){0}), 0);
+	(void)put(fixture, "u");
+	assert_int_equal(
+		lifecycle_list_events(&reader, (struct store_event_filter){.type = STR("due.recorded")}, 0, 9, &told),
+		0);
+	assert_int_equal(told.events.count, 1);
+	assert_int_equal(told.events.items[0].at, atomic_load(&fixture->now));
+	assert_int_equal(lifecycle_fixture_view(fixture, grant.package).hold.arm, ARM_EXPIRED);
 }
 
 static void an_end_is_written_though_the_queue_is_full_of_calls(void **state)
@@ -280,6 +369,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LIFECYCLE_TEST(a_preview_that_the_queue_refused_is_written_when_there_is_room),
+		LIFECYCLE_TEST(what_fails_is_told_once_with_its_projects_and_then_that_it_works),
+		LIFECYCLE_TEST(what_the_store_refuses_is_a_fault_of_no_project),
+		cmocka_unit_test(a_project_is_tried_again_more_and_more_seldom_and_the_store_each_second),
+		LIFECYCLE_TEST(an_end_is_written_by_the_next_call_in_its_project_and_by_none_elsewhere),
 		LIFECYCLE_TEST(an_end_is_written_though_the_queue_is_full_of_calls),
 		LIFECYCLE_TEST(a_project_that_cannot_be_judged_holds_up_no_other),
 		LIFECYCLE_TEST(a_start_with_another_catalog_waits_for_no_project),
