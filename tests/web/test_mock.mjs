@@ -15,6 +15,12 @@ const PX = 2;
 const BOXES = ["x", "y", "w", "h", "end"];
 const TARGET = 44;
 
+/** A zone in which it is two in the afternoon, so that the hours of this day's story are of one day, as drawn. */
+function afternoon() {
+  const east = 14 - new Date().getUTCHours();
+  return {timezoneId: `Etc/GMT${east > 0 ? "-" : "+"}${Math.abs(east)}`};
+}
+
 const row = (page, label) => page.locator("tr[data-row]", {hasText: label}).first();
 const item = async (stage, label) => (await stage.api("ana", "GET", "/v1/recovery?limit=500")).body.items.find((one) => one.label === label);
 
@@ -118,7 +124,7 @@ const QUEUE = [
 
 /** The queue with its cursor as drawn, one row cleared and two new behind their button. */
 async function liveQueue(stage) {
-  const page = await stage.page("ana");
+  const page = await stage.page("ana", "#/queue", afternoon());
   await row(page, "count-test-gaps").waitFor();
   const {packageId, actions} = await item(stage, "count-test-gaps");
   await row(page, "map-module-boundaries").click({position: {x: 8, y: 8}});
@@ -147,7 +153,7 @@ test("the queue is as drawn, in light and in dark", async (stage) => {
 });
 
 test("the queue's words are those of the drawing", async (stage) => {
-  const page = await stage.page("ana");
+  const page = await stage.page("ana", "#/queue", afternoon());
   await row(page, "map-module-boundaries").waitFor();
   await page.locator(".plot").nth(2).waitFor();
   const says = async (place, wanted) => {
@@ -189,7 +195,7 @@ const PACKAGE = [
 ];
 
 async function packagePage(stage, label = "map-module-boundaries", options = {}) {
-  const page = await stage.page("ana", "#/queue", options);
+  const page = await stage.page("ana", "#/queue", {...afternoon(), ...options});
   await row(page, label).waitFor();
   await page.goto(`${stage.url}/#/packages/${(await item(stage, label)).packageId}`);
   for (const place of [".caps td", ".track", ".seen", ".opensbox", ".tl li"]) await page.locator(place).first().waitFor();
@@ -256,7 +262,7 @@ function small(least) {
 }
 
 test("the narrow queue is as drawn, and whatever is pressed is as large as a thumb", async (stage) => {
-  const page = await stage.page("ana", "#/queue", {viewport: NARROW});
+  const page = await stage.page("ana", "#/queue", {...afternoon(), viewport: NARROW});
   await row(page, "map-module-boundaries").click({position: {x: 8, y: 8}});
   const mock = await drawing(stage, "queue", {viewport: NARROW});
   for (const one of [mock, page]) await one.evaluate(() => scrollTo(0, 0));
