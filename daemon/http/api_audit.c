@@ -23,37 +23,6 @@ struct reading {
 	struct str *labels; /* one each; absent: it is about nothing that has a name */
 };
 
-/* What people call the package, plan or project that an event is about. STORE_ABSENT: nothing. */
-static int find_label(struct store_tx *tx, const struct store_event *event, struct str *ret)
-{
-	struct store_package package = {0};
-	struct store_project project = {0};
-	struct store_task task = {0};
-	int r = STORE_ABSENT;
-
-	if (event->package.bytes != NULL)
-		r = store_package_find(tx, event->package, &package);
-	else if (event->task.bytes != NULL)
-		r = store_task_find(tx, event->task, &task);
-	else if (event->project.bytes != NULL)
-		r = store_project_find(tx, event->project, &project);
-	*ret = event->package.bytes != NULL ? package.label : event->task.bytes != NULL ? task.title : project.name;
-	return r;
-}
-
-static int find_labels(struct store_tx *tx, const struct store_event_list *list, struct str **ret)
-{
-	struct str *labels = ARENA_ARRAY(store_tx_arena(tx), list->count, struct str);
-	int r = labels != NULL ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r >= 0 && i < list->count; i++) {
-		r = find_label(tx, &list->items[i], &labels[i]);
-		r = r == STORE_ABSENT ? 0 : r;
-	}
-	*ret = labels;
-	return r;
-}
-
 static int run_list(struct store_tx *tx, void *arg)
 {
 	struct reading *reading = arg;
@@ -61,7 +30,7 @@ static int run_list(struct store_tx *tx, void *arg)
 	int r = store_event_list(tx, &reading->filter, reading->from, reading->limit, &list);
 
 	if (r == 0)
-		r = find_labels(tx, &list, &reading->labels);
+		r = lifecycle_name_events(tx, &list, &reading->labels);
 	return r != 0 ? r : lifecycle_tell(tx, &list, (struct str){0}, &reading->told);
 }
 

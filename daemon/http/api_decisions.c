@@ -60,16 +60,69 @@ static int write_compared(const struct lifecycle_reader *reader, struct str with
 	return r;
 }
 
+/* Where it was made: the last times that a preview, approval or handoff came to it, newest first. */
+
+enum { PLACES_MAX = 20 };
+
+struct places {
+	struct store_event_filter filter;
+	struct store_event_list events;
+	struct str *labels;
+};
+
+static int run_places(struct store_tx *tx, void *arg)
+{
+	struct places *places = arg;
+	int r = store_event_list(tx, &places->filter, 0, PLACES_MAX, &places->events);
+
+	return r != 0 ? r : lifecycle_name_events(tx, &places->events, &places->labels);
+}
+
+static int read_places(struct api *api, struct http_request *request, struct str decision, struct places *ret)
+{
+	int r = 0;
+
+	*ret = (struct places){.filter = {.decision = decision, .newest_first = true}};
+	r = api_scope_json(request, &ret->filter.projects_json);
+	return r != 0 ? r : store_read(lifecycle_store(api->lifecycle), &request->arena, run_places, ret);
+}
+
+static void write_places(const struct places *places, struct json_out *out)
+{
+	json_out_key(out, "places");
+	json_out_begin_array(out);
+	for (size_t i = 0; i < places->events.count; i++) {
+		const struct store_event *event = &places->events.items[i];
+
+		if (event->surface == STORE_SURFACE_NONE)
+			continue;
+		json_out_begin_object(out);
+		json_out_member_str(out, "surface", store_surface_text(event->surface));
+		time_text_member(out, "at", event->at);
+		json_out_member_str(out, "project", event->project);
+		json_out_member_str(out, "task", event->task);
+		json_out_member_str(out, "packageId", event->package);
+		json_out_member_str(out, "label", places->labels[i]);
+		json_out_end_object(out);
+	}
+	json_out_end_array(out);
+}
+
 static int write_decision(
 	struct api *api, struct http_request *request, struct lifecycle_recall *recall, struct http_reply *reply)
 {
 	struct lifecycle_reader reader = api_reader(api, request);
 	struct str with = http_request_query(request, "with");
-	struct json_out out = http_reply_json(reply, 200);
-	int r = 0;
+	struct places places;
+	struct json_out out;
+	int r = read_places(api, request, recall->decision.id, &places);
 
+	if (r != 0)
+		return r;
+	out = http_reply_json(reply, 200);
 	json_out_begin_object(&out);
 	write_members(&recall->decision, &out);
+	write_places(&places, &out);
 	json_out_member_raw(&out, "inputs", recall->decision.inputs_json);
 	json_out_member_raw(&out, "result", recall->decision.result_json);
 	json_out_member_bool(&out, "documentKept", recall->is_decided);

@@ -122,6 +122,8 @@ struct lifecycle_told {
 /* Finds the words of what was read in `tx`; `package`: in the story of this one, absent for none's. 0 or -errno. */
 int lifecycle_tell(struct store_tx *tx, const struct store_event_list *events, struct str package,
 	struct lifecycle_told *ret) MUST_USE;
+/* What people call the package, plan or project that each of them is about; absent: it has no name. 0 or -errno. */
+int lifecycle_name_events(struct store_tx *tx, const struct store_event_list *events, struct str **ret) MUST_USE;
 /* A timeline: filter.package or filter.task; LIFECYCLE_NOT_FOUND where the named one isn't seen. A package's is its story (event.h). */
 int lifecycle_list_events(const struct lifecycle_reader *reader, struct store_event_filter filter, int64_t from,
 	size_t limit, struct lifecycle_told *ret) MUST_USE;

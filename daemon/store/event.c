@@ -174,6 +174,7 @@ int store_event_list(struct store_tx *tx, const struct store_event_filter *filte
 	sql_select_where(&select, "task_id = ?", filter->task);
 	sql_select_where(&select, "package_id = ?", filter->package);
 	sql_select_where(&select, "type = ?", filter->type);
+	sql_select_where(&select, "decision_id = ?", filter->decision);
 	sql_select_where(&select, "actor_principal = ?", filter->principal);
 	if (filter->since != 0)
 		sql_select_where_int(&select, "at >= ?", filter->since);

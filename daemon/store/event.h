@@ -71,6 +71,7 @@ struct store_event_filter {
 	struct str task;
 	struct str package;
 	struct str type;
+	struct str decision;  /* its id */
 	struct str principal; /* of the actor */
 	int64_t since;        /* ms, inclusive; 0: no bound */
 	int64_t until;        /* ms, exclusive; 0: no bound */

@@ -106,6 +106,20 @@ def two_decisions_are_compared_by_their_inputs(daemon):
 
 
 @scene
+def a_decision_names_the_last_places_where_it_was_made(daemon):
+    world = daemon.world()
+    other = daemon.world()
+    world.submit(reads("a"), reads("b"))
+    decision = decided(world, "a")
+    stored(daemon, decision)
+    seen = daemon.client("seer", "auditor", projects=[other.id])
+    found = daemon.auditor.get("/v1/decisions/" + decision).must(200)["places"]
+    equal([(place["surface"], place["project"], place["packageId"], place["label"]) for place in found][0],
+          ("preview", world.id, world.pid("a"), "a"))
+    is_problem(seen.get("/v1/decisions/" + decision), 404, "not_found")
+
+
+@scene
 def a_capability_is_explained_with_every_spelling(daemon):
     found = daemon.planner.get("/v1/capabilities/Filesystem.Read").must(200)
     equal((found["capability"], found["owner"], found["rule"], found["deliveryKind"]), (READ, "filesystem", 5, "bounded_context_packet"))

@@ -62,8 +62,7 @@ def a_package_tells_its_whole_story(daemon):
 @scene
 def the_log_is_read_newest_first_with_the_names_of_what_it_is_about(daemon):
     world = daemon.world()
-    world.submit(free("first"))
-    world.preview()
+    world.submit(reads("first"))
     pages = [daemon.auditor.get("/v1/audit?project=%s&order=newest&limit=2" % world.id).must(200)]
     while pages[-1]["next"]:
         pages.append(daemon.auditor.get(pages[-1]["next"]).must(200))
