@@ -56,6 +56,20 @@ test("Why leads to the rule that decided, and the decision is replayed and judge
   await page.close();
 });
 
+test("a decision names where it was made, and leads to its package and to what differed before", async (stage) => {
+  const item = await heldItem(stage, "map-module-boundaries");
+  const page = await stage.page("ana", `#/decisions/${item.decisionId}`);
+  await page.locator(".meta", {hasText: "Handoff"}).getByRole("link", {name: "map-module-boundaries"}).waitFor();
+  await page.getByRole("link", {name: "Differences only"}).click();
+  await page.locator(".diff", {hasText: "revoked"}).first().waitFor();
+  await stage.shot(page, "decision-differs");
+  await page.getByRole("link", {name: "All inputs"}).click();
+  await page.getByText("Prompt text").waitFor();
+  await page.locator(".meta").getByRole("link", {name: "map-module-boundaries"}).click();
+  await page.getByRole("heading", {name: item.operatorState.headline}).waitFor();
+  await page.close();
+});
+
 test("two decisions are compared by what differs", async (stage) => {
   const item = await heldItem(stage, "map-module-boundaries");
   const list = (await stage.api("ana", "GET", `/v1/decisions?package=${item.packageId}`)).body.items;
@@ -127,7 +141,13 @@ test("the rules explain a typo, and another catalog is compared with what was de
   const page = await stage.page("root", "#/rules");
   await page.getByLabel("Capability").fill("github.secerts.write");
   await page.getByRole("button", {name: "Explain"}).click();
-  await page.getByRole("button", {name: "github.secrets.write"}).waitFor();
+  await page.getByRole("button", {name: "github.secrets.write"}).first().waitFor();
+  const field = page.getByLabel("Capability");
+  check(await field.evaluate((input) => input.scrollWidth <= input.clientWidth), "what was typed is cut off");
+  await page.getByLabel("Only names with").fill("secrets");
+  await page.getByText("filesystem.project.read").waitFor({state: "detached"});
+  await page.locator(".known").getByText("github.secrets.write").waitFor();
+  await page.getByLabel("Only names with").fill("");
   const catalog = (await stage.api("root", "GET", "/v1/catalog")).body;
   catalog.mcps.filesystem.runtime.capabilities = catalog.mcps.filesystem.runtime.capabilities.filter((name) => name !== "filesystem.project.read");
   delete catalog.mcps.filesystem.aliases["filesystem.read"];

@@ -54,9 +54,19 @@ function Subtasks({rows}) {
   return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: <${Words} of=${one.when} /></span></div>`)}<${Capabilities} rows=${rows} /></section>`;
 }
 
+/** The decision before this one of the same package. */
+function useBefore({id, places}) {
+  const of = places[0]?.packageId;
+  const items = useResource(of ? `/v1/decisions?package=${encodeURIComponent(of)}&limit=500` : null).data?.items ?? [];
+  const at = items.findIndex((one) => one.id === id);
+  return at >= 0 ? items[at + 1]?.id : null;
+}
+
 function InputList({data, other}) {
   const {inputs} = data;
-  return html`<section class="card"><div class="sec"><h2>Inputs</h2>${other && html`<p>compared with <a href=${link("decisions", other)}><${Id} of=${other} short=${true} /></a></p>`}</div><div class="pad">
+  const before = useBefore(data);
+  return html`<section class="card"><div class="sec"><h2>Inputs</h2>${other && html`<p>that differ from <a href=${link("decisions", other)}><${Id} of=${other} short=${true} /></a></p>`}
+    ${other ? html`<a href=${link("decisions", data.id)}>All inputs</a>` : before && html`<a href=${link("decisions", data.id, {with: before})}>Differences only</a>`}</div><div class="pad">
     ${other ? (data.changedInputs.length ? html`<div class="diff"><${Inputs} of=${data.changedInputs} /></div>` : html`<p>The same inputs.</p>`) : html`<dl class="kv"><dt>Contract</dt><dd>${inputs.contractVersion}, engine ${inputs.engineRevision}</dd><dt>Catalog</dt><dd><${CopyId} of=${inputs.catalogDigest} /></dd><dt>Package</dt><dd><${CopyId} of=${inputs.packageDigest} /></dd>
       <dt>Health</dt><dd>${Object.entries(inputs.health).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.observed ? row.status.replaceAll("_", " ") : "not observed"}</p>`)}</dd>
       <dt>Grants</dt><dd>${Object.entries(inputs.grants).map(([id, row]) => html`<p key=${id}><${Text} of=${id} />: ${row.phase} <span class="faint">${row.source}</span></p>`)}</dd><dt>Prompt text</dt><dd>${inputs.prompt.length || "none"}</dd></dl>`}</div></section>`;
@@ -72,12 +82,20 @@ function Trials({data}) {
   return html`<div class="acts plan-acts"><button class="btn lg" onClick=${replay}>Replay</button><button class="btn lg" onClick=${again}>Judge again</button>${said && html`<span role="status">${said}</span>`}</div><${ProblemBox} problem=${problem} />`;
 }
 
+/** Where it was made: the last place, the others when they are asked for. */
+function Places({places}) {
+  const [open, setOpen] = useState(false);
+  const shown = open ? places : places.slice(0, 1);
+  return html`${shown.map((one, at) => html`<span key=${at}><b>${one.surface[0].toUpperCase()}${one.surface.slice(1)}</b> <${When} at=${one.at} />${one.packageId && html`, <a href=${link("packages", one.packageId)}><${Text} of=${one.label} /></a> in <a href=${link("tasks", one.task)}><${Text} of=${one.task} /></a>`}</span>`)}
+    ${places.length > shown.length && html`<button class="ta" onClick=${() => setOpen(true)}>${places.length - 1} more</button>`}`;
+}
+
 export function Decision({id, query}) {
   const other = query.with;
   const load = useResource(`/v1/decisions/${encodeURIComponent(id)}${other ? `?with=${encodeURIComponent(other)}` : ""}`, {live: false});
   useKeys({Escape: back});
   const data = load.data;
   if (!data) return html`<h1 tabindex="-1" class="big">Decision <${Id} of=${id} short=${true} /></h1><${Loading} of=${load} />`;
-  return html`<${Crumb} steps=${[["Decisions", "#/decisions"]]} /><div class="title"><h1 class="big" tabindex="-1">Decision <${Id} of=${id} short=${true} /></h1></div><div class="meta"><${CopyId} of=${data.id} /><span>First made <${When} at=${data.createdAt} /></span></div>
+  return html`<${Crumb} steps=${[["Decisions", "#/decisions"]]} /><div class="title"><h1 class="big" tabindex="-1">Decision <${Id} of=${id} short=${true} /></h1></div><div class="meta"><${CopyId} of=${data.id} /><${Places} places=${data.places} /><span>First made <${When} at=${data.createdAt} /></span></div>
     <${Rule} data=${data} /><${Trials} data=${data} />${data.requirements.map((one) => html`<${Requirement} key=${one.requirementKey} one=${one} />`)}<${Subtasks} rows=${data.subtasks} /><${InputList} data=${data} other=${other} />`;
 }

@@ -5,7 +5,7 @@ import {html} from "../lib/html.js";
 import {useResource} from "../lib/resource.js";
 import {link, setQuery} from "../lib/page.js";
 import {Loading, ProblemBox} from "../parts/load.js";
-import {Id, Text, Words} from "../parts/marks.js";
+import {Id, Sign, Text, Words} from "../parts/marks.js";
 
 function Explained({name}) {
   const [found, set] = useState({});
@@ -20,7 +20,7 @@ function Explained({name}) {
 function Explain({query}) {
   const [text, setText] = useState(query.capability ?? "");
   const submit = (event) => { event.preventDefault(); setQuery({capability: text.trim()}); };
-  return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit}><input aria-label="Capability" placeholder="github.issues.read" value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
+  return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit}><input aria-label="Capability" placeholder="github.issues.read" style=${{width: "38ch"}} value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
 }
 
 function Changes({answer}) {
@@ -44,17 +44,27 @@ function Compare() {
   return html`<section class="card"><div class="sec"><h2>What would other rules change?</h2><p>Nothing is replaced.</p></div><div class="pad"><label class="btn">Compare a file…<input class="hid" type="file" accept=".json,application/json" onChange=${read} /></label></div><${ProblemBox} problem=${problem} />${answer && html`<${Changes} answer=${answer} />`}</section>`;
 }
 
-const known = (server) => [...server.runtime.capabilities.map((name) => [name, "safe read"]), ...server.safeReadSupplement.map((name) => [name, "safe read, supplement"]), ...server.planningOnly.map((name) => [name, "planning only"]),
-  ...Object.entries(server.aliases).map(([name, to]) => [name, `short for ${to}`])];
+/** [[sign, tone, name, what it is]] of a server. */
+const known = (id, server) => [...server.runtime.capabilities.map((name) => ["ok", "green", name, "safe read"]), ...server.safeReadSupplement.map((name) => ["ok", "green", name, "safe read, supplement"]),
+  ...server.planningOnly.map((name) => ["text", "neutral", name, "planning only"]), ...Object.entries(server.deferred).flatMap(([resource, list]) => list.map((verb) => ["later", "slate", `${id}.${resource}.${verb}`, "live, not offered yet"])),
+  ...Object.entries(server.aliases).map(([name, to]) => ["again", "neutral", name, `short for ${to}`])];
 
-function Server({id, server}) {
-  return html`<section class="card"><div class="sec"><h2><${Text} of=${server.displayName} /></h2><p><code>${id}</code> <${Words} of=${server.description} /></p></div><div class="scroll"><table class="rowlist"><thead><tr><th scope="col">Capability</th><th scope="col">Is</th></tr></thead><tbody>
-    ${known(server).map(([name, is]) => html`<tr key=${name}><td><button class="ta" onClick=${() => setQuery({capability: name})}><code>${name}</code></button></td><td data-k="Is">${is}</td></tr>`)}
-    ${Object.entries(server.deferred).map(([resource, list]) => html`<tr key=${resource}><td><code>${id}.${resource}</code></td><td data-k="Is">live, not offered yet: ${list.join(", ")}</td></tr>`)}</tbody></table></div></section>`;
+function Server({id, server, text}) {
+  const rows = known(id, server).filter(([, , name]) => name.includes(text));
+  return rows.length > 0 && html`<section class="card"><div class="sec"><h2><${Text} of=${server.displayName} /></h2><p><code>${id}</code> <${Words} of=${server.description} /></p></div><ul class="known pad">
+    ${rows.map(([sign, tone, name, is]) => html`<li key=${name} class="v"><${Sign} name=${sign} tone=${tone} /><button class="ta" onClick=${() => setQuery({capability: name})}><code>${name}</code></button><span class="faint">${is}</span></li>`)}</ul></section>`;
+}
+
+function Catalog({mcps}) {
+  const [text, setText] = useState("");
+  const servers = Object.entries(mcps);
+  const isNone = !servers.some(([id, server]) => known(id, server).some(([, , name]) => name.includes(text)));
+  return html`<div class="bar pad"><label>Only names with <input value=${text} onInput=${(event) => setText(event.target.value.trim().toLowerCase())} /></label>${isNone && html`<span role="status">No name has this.</span>`}</div>
+    ${servers.map(([id, server]) => html`<${Server} key=${id} id=${id} server=${server} text=${text} />`)}`;
 }
 
 export function Rules({query}) {
   const load = useResource("/v1/catalog", {live: false});
   return html`<div class="head"><h1 tabindex="-1">Rules</h1><p>The catalog: what is known, and as what. What isn't listed fails closed.</p></div><div class="grid2"><${Explain} key=${query.capability} query=${query} /><${Compare} /></div><${Loading} of=${load} />
-    ${load.data && Object.entries(load.data.mcps).map(([id, server]) => html`<${Server} key=${id} id=${id} server=${server} />`)}`;
+    ${load.data && html`<${Catalog} mcps=${load.data.mcps} />`}`;
 }
