@@ -34,11 +34,11 @@ export const WIDE = {width: 1280, height: 900};
 export const NARROW = {width: 390, height: 844};
 
 /** story.py: what it told, and a way to tell it something. */
-async function begin() {
-  const story = spawn(process.env.PYTHON ?? "python3", ["-B", path.join(HERE, "story.py")], {stdio: ["pipe", "pipe", "inherit"]});
+async function begin(script) {
+  const story = spawn(process.env.PYTHON ?? "python3", ["-B", path.join(HERE, script)], {stdio: ["pipe", "pipe", "inherit"]});
   const lines = readline.createInterface({input: story.stdout})[Symbol.asyncIterator]();
   const first = await lines.next();
-  if (first.done) throw new Error("story.py ended before it began");
+  if (first.done) throw new Error(`${script} ended before it began`);
   const tell = async (word) => { story.stdin.write(`${word}\n`); await lines.next(); };
   const ended = new Promise((done) => story.on("exit", done));
   const end = async () => { story.stdin.end(); return ended; };
@@ -96,7 +96,7 @@ export class Stage {
   }
 }
 
-export async function open() {
-  const [story, browser] = await Promise.all([begin(), chromium.launch({executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS})]);
+export async function open(script = "story.py") {
+  const [story, browser] = await Promise.all([begin(script), chromium.launch({executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS})]);
   return new Stage(story, browser);
 }

@@ -1,6 +1,6 @@
 # tests/web: the console in a real browser, against a real daemon. The modules come from npm once a build, before any test runs.
-web_tests = %D%/test_aloud.mjs %D%/test_copied.mjs %D%/test_flows.mjs %D%/test_mock.mjs %D%/test_queue.mjs %D%/test_screens.mjs %D%/test_steady.mjs %D%/test_together.mjs %D%/test_trouble.mjs
-web_test_parts = %D%/story.py %D%/mock.html %D%/browser.mjs %D%/plans.mjs %D%/tap.mjs
+web_tests = %D%/test_aloud.mjs %D%/test_copied.mjs %D%/test_flows.mjs %D%/test_https.mjs %D%/test_mock.mjs %D%/test_queue.mjs %D%/test_screens.mjs %D%/test_steady.mjs %D%/test_together.mjs %D%/test_trouble.mjs
+web_test_parts = %D%/story.py %D%/secure_story.py %D%/mock.html %D%/browser.mjs %D%/plans.mjs %D%/tap.mjs
 EXTRA_DIST += $(web_tests) $(web_test_parts) tests/npm/package.json tests/npm/package-lock.json
 if HAVE_BROWSER
 TESTS += $(web_tests)
