@@ -2,7 +2,7 @@
 // Nothing moves under who reads: cleared rows, presses beside them, the way back, long lists, a tab that nobody sees.
 import {check, equal, run, test} from "./tap.mjs";
 import {NARROW, open} from "./browser.mjs";
-import {approveOnce, free, itemOf, live, must, pageWithToldStream, reader, row, rowIds} from "./plans.mjs";
+import {approveOnce, confirm, free, itemOf, live, must, pageWithToldStream, reader, row, rowIds} from "./plans.mjs";
 
 let plans = 0;
 
@@ -87,6 +87,21 @@ test("a package opens at its top, Back returns to the same row, in view and with
   check(await one.evaluate((shown) => document.activeElement === shown), "the focus isn't on it");
   const {top, bottom} = await one.evaluate((shown) => shown.getBoundingClientRect().toJSON());
   check(top >= 0 && bottom <= 420, `it is shown from ${top} to ${bottom}`);
+  await page.close();
+});
+
+test("what an approval opens is asked again when something changes, and its button sleeps until that has been read", async (stage) => {
+  await live(stage, "zulu", ...["one", "two"].map((name) => reader(`zulu-${name}`)));
+  const page = await stage.page("ana");
+  await row(page, "zulu-one").getByRole("button", {name: /^Approve once/}).click();
+  await page.getByText("The project, always").click();
+  await page.getByLabel("Reason").fill("For the week");
+  await page.getByRole("button", {name: /opens 2$/}).and(confirm(page)).waitFor();
+  await must(stage, "planner", "PUT", "/v1/tasks/zulu-more", {project: "zulu", title: "More of it", packages: [reader("zulu-three")]});
+  await page.locator("[data-confirm]", {hasText: "opens 3"}).waitFor();
+  await page.locator(".imp", {hasText: "was: opens 2"}).waitFor();
+  equal(await page.getByLabel("Reason").inputValue(), "For the week");
+  await page.getByRole("button", {name: /opens 3$/}).and(confirm(page)).waitFor();
   await page.close();
 });
 

@@ -3,6 +3,7 @@ import {useEffect, useRef, useState} from "preact/hooks";
 import {curl, dialog, done, draftKey, drafts, isGrant, leave, newKey, openDialog, rehearse, send} from "../lib/acting.js";
 import {all, mayNot, reachable, whyNot} from "../lib/api.js";
 import {html, useValue} from "../lib/html.js";
+import {onEvents} from "../lib/live.js";
 import {copy, tell} from "../lib/page.js";
 import {QUEUE} from "../lib/queue.js";
 import {age, serverNow, useNow} from "../lib/time.js";
@@ -70,10 +71,10 @@ export function Warning({action, body}) {
 
 export const countText = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
-export function Impact({impact, checkedAt}) {
+export function Impact({impact, checkedAt, was}) {
   const now = useNow(1000);
   if (!impact) return html`<section class="imp" aria-busy="true"><h3>Asking what it would do…</h3></section>`;
-  return html`<section class="imp" aria-live="polite"><h3>${impact.headline} <span>checked ${age(checkedAt, now)} ago</span></h3><ul>${impact.lines.map((line, at) => html`
+  return html`<section class="imp" aria-live="polite"><h3>${impact.headline} <span>${was && `was: ${was}, `}checked ${age(checkedAt, now)} ago</span></h3><ul>${impact.lines.map((line, at) => html`
     <li key=${at}><${StateSign} state=${line} /><b><${Text} of=${line.text} /></b><span><${Text} of=${line.does} /></span></li>`)}</ul></section>`;
 }
 
@@ -102,6 +103,7 @@ export function Conflict({problem, draft, action, about, close}) {
 
 const DEAD_MS = 400;
 const CHANGED_MS = 1000;
+const AGAIN_MS = 500;
 const REASON_MAX = 500;
 const bare = (label) => label.replace(/…$/, "");
 const CONFLICTS = ["revision_conflict", "root_changed", "plan_revision_conflict", "task_status", "package_status", "already_covered", "nothing_to_revoke",
@@ -119,16 +121,20 @@ function useAwake(label) {
   return awake === label;
 }
 
+/** Asked again when something happens: what is said to open is what opens. `was`: what was said before, if it was something else. */
 function useRehearsal(action, body) {
   const [found, setFound] = useState({impact: null, at: 0, problem: null});
   const asked = JSON.stringify([action.href, body]);
   useEffect(() => {
     if (!isGrant(action)) return undefined;
     let is = true;
-    const timer = setTimeout(() => rehearse(action, body).then(
-      (answer) => is && setFound({impact: answer.impact, at: serverNow(), problem: null}),
-      (problem) => is && setFound({impact: null, at: serverNow(), problem})), 30);
-    return () => { is = false; clearTimeout(timer); };
+    let timer = 0;
+    const show = (impact, problem, fresh) => is && setFound((before) => ({impact, problem, at: serverNow(),
+      was: fresh ? null : before.impact?.brief === impact?.brief ? before.was : before.impact?.brief}));
+    const ask = (fresh) => { timer = 0; rehearse(action, body).then((answer) => show(answer.impact, null, fresh), (problem) => show(null, problem, fresh)); };
+    timer = setTimeout(ask, 30, true);
+    const leaveAlone = onEvents(() => { timer ||= setTimeout(ask, AGAIN_MS); });
+    return () => { is = false; clearTimeout(timer); leaveAlone(); };
   }, [asked]);
   return found;
 }
@@ -224,7 +230,7 @@ function ActionForm({open, close}) {
   return html`<${Dialog} title=${titleOf(action)} about=${open.about} close=${close} footer=${footer}>
     <div class="b" onKeyDown=${onKeyDown}><${Scope} action=${action} others=${open.others} choose=${choose} /><${Fields} action=${action} draft=${draft} change=${change} /></div>
     <${Warning} action=${action} body=${body} /><${ProblemBox} problem=${sending.problem ?? found.problem} />
-    ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} />`}<//>`;
+    ${isGrant(action) && !found.problem && html`<${Impact} impact=${found.impact} checkedAt=${found.at} was=${found.was} />`}<//>`;
 }
 
 export function ActionDialog() {
