@@ -31,6 +31,9 @@ void render_json(const char *key, struct str json, struct json_out *out);
 /* `operatorState`. */
 void render_state(const struct lifecycle_state *state, struct json_out *out);
 
+/* `opens`. */
+void render_opens(const struct lifecycle_opens *opens, struct json_out *out);
+
 /* ---- render_task.c */
 
 enum render_task_part {

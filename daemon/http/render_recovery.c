@@ -55,13 +55,10 @@ static void write_actions(
 static void write_group(
 	const struct lifecycle_recovery_item *item, const struct auth_token *token, struct json_out *out)
 {
-	if (item->has_opens) {
-		json_out_key(out, "opens");
-		json_out_begin_object(out);
-		render_names("once", item->opens_once, item->opens_once_count, out);
-		render_names("always", item->opens_always, item->opens_always_count, out);
-		json_out_end_object(out);
-	}
+	if (item->has_opens)
+		render_opens(&item->opens, out);
+	if (item->besides.bytes != NULL)
+		json_out_member_str(out, "besides", item->besides);
 	if (item->cause == NULL)
 		return;
 	json_out_key(out, "cause");
@@ -69,6 +66,8 @@ static void write_group(
 	json_out_member_str(out, "key", item->cause->key);
 	json_out_member_str(out, "headline", item->cause->headline);
 	json_out_member_int(out, "count", (int64_t)item->cause->count);
+	if (item->cause->does.bytes != NULL)
+		json_out_member_str(out, "does", item->cause->does);
 	write_actions(&item->cause->actions, token, out);
 	json_out_end_object(out);
 }

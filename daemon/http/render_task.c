@@ -102,6 +102,10 @@ void render_package(const struct lifecycle_package *package, const struct auth_t
 	time_text_member(out, "endedAt", row->ended_at);
 	json_out_member_str(out, "run", row->live_run);
 	write_said(package, token, out);
+	if (package->has_opens)
+		render_opens(&package->opens, out);
+	else
+		json_out_member_null(out, "opens");
 	json_out_end_object(out);
 }
 

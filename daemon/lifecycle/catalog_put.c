@@ -1,6 +1,7 @@
 #include "daemon/lifecycle/catalog_put.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/fault_list.h"
@@ -8,22 +9,34 @@
 #include "daemon/lifecycle/rejudge.h"
 #include "daemon/store/catalog.h"
 #include "daemon/store/event.h"
-#include "policy/cleanup.h"
 
 /* ---- putting it in force */
 
-/* On the writer's thread, after the sync and before the next batch: no call that comes after is judged by the old one. */
+static void drop_held(struct lifecycle_catalog_put *put)
+{
+	if (put->held != NULL)
+		catalog_free(put->held->catalog);
+	free(put->held);
+	put->held = NULL;
+}
+
+/* On the writer's thread, after the sync and before the next batch: no call that comes after is judged by the old one. The list is
+ * changed by that thread only. A catalog that was in force before is taken again: packages are compiled with it.
+ */
 static void switch_over(struct lifecycle_catalog_put *put)
 {
 	struct lifecycle *lifecycle = put->call.lifecycle;
-	struct catalog *before;
+	struct held_catalog *held = lifecycle->catalogs;
 
-	(void)pthread_mutex_lock(&lifecycle->catalog_lock);
-	before = lifecycle->catalog;
-	lifecycle->catalog = TAKE(put->catalog);
-	package_cache_keep(lifecycle->cache, lifecycle->catalog);
-	(void)pthread_mutex_unlock(&lifecycle->catalog_lock);
-	catalog_free(before);
+	while (held != NULL && !str_equal(held->catalog->digest, put->held->catalog->digest))
+		held = held->next;
+	if (held == NULL) {
+		held = put->held;
+		put->held = NULL;
+		held->next = lifecycle->catalogs;
+		lifecycle->catalogs = held;
+	}
+	atomic_store(&lifecycle->catalog, held->catalog);
 	rejudge_wake(lifecycle);
 }
 
@@ -31,7 +44,7 @@ static void settle(struct lifecycle_catalog_put *put, int result)
 {
 	if (result == 0 && put->is_changed)
 		switch_over(put);
-	catalog_drop(&put->catalog);
+	drop_held(put);
 }
 
 static void switch_and_tell(struct lifecycle_call *call, int result)
@@ -63,7 +76,7 @@ static int write_event(struct store_tx *tx, const struct lifecycle_catalog_put *
 
 static int open_epoch(struct store_tx *tx, struct lifecycle_catalog_put *put)
 {
-	const struct catalog *catalog = put->catalog;
+	const struct catalog *catalog = put->held->catalog;
 	struct store_catalog row = {.digest = catalog->digest, .actor = put->call.actor, .at = put->call.now};
 	int r = call_store_result(store_catalog_put(tx, catalog->digest, catalog->bytes));
 
@@ -85,7 +98,7 @@ static int run_put(struct store_tx *tx, struct lifecycle_call *call)
 	put->is_changed = false;
 	put->previous = current.digest;
 	put->epoch = current.epoch;
-	put->digest = arena_str(store_tx_arena(tx), put->catalog->digest);
+	put->digest = arena_str(store_tx_arena(tx), put->held->catalog->digest);
 	if (put->digest.bytes == NULL)
 		return -ENOMEM;
 	if (put->if_digest.bytes != NULL && !str_equal(put->if_digest, current.digest)) {
@@ -111,8 +124,12 @@ static int refuse(struct lifecycle_catalog_put *put, const struct catalog_fault 
 static int load(struct lifecycle_catalog_put *put)
 {
 	struct catalog_fault fault = {0};
-	int r = catalog_new(put->bytes, &put->catalog, &fault);
+	int r = 0;
 
+	put->held = calloc(1, sizeof(*put->held));
+	if (put->held == NULL)
+		return -ENOMEM;
+	r = catalog_new(put->bytes, &put->held->catalog, &fault);
 	return r == CATALOG_REFUSED ? refuse(put, &fault) : r;
 }
 
@@ -129,6 +146,6 @@ int lifecycle_catalog_put(struct lifecycle *lifecycle, struct lifecycle_catalog_
 	if (waits)
 		settle(call, r);
 	else if (r != 0)
-		catalog_drop(&call->catalog);
+		drop_held(call);
 	return r;
 }

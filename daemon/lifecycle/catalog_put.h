@@ -2,15 +2,14 @@
  *
  * Replacing is one row, an epoch, and the event `catalog.replaced`. What asks the engine after the commit asks it with the new one;
  * holds that older catalogs gave are judged again by a thread of the lifecycle, in bounded transactions, and carry
- * `rejudging` until then (rejudge.h). A catalog that doesn't load leaves the old one in force. What was replaced is freed by the last call
- * that was judged by it.
+ * `rejudging` until then (rejudge.h). A catalog that doesn't load leaves the old one in force.
  */
 #ifndef ADMITD_DAEMON_LIFECYCLE_CATALOG_PUT_H
 #define ADMITD_DAEMON_LIFECYCLE_CATALOG_PUT_H
 
 #include "daemon/lifecycle/lifecycle.h"
 
-struct catalog;
+struct held_catalog;
 
 struct lifecycle_catalog_put {
 	struct lifecycle_call call;
@@ -23,7 +22,7 @@ struct lifecycle_catalog_put {
 	bool is_changed; /* false: it was in force already, and nothing was written */
 
 	/* the lifecycle's own */
-	struct catalog *catalog;
+	struct held_catalog *held;
 	lifecycle_done_fn *done;
 };
 

@@ -117,4 +117,22 @@ struct lifecycle_action_list {
 	size_t count;
 };
 
+struct lifecycle_opens_line {
+	const char *sign; /* NULL: none, nor a tone */
+	const char *tone;
+	struct str text;
+};
+
+enum { LIFECYCLE_OPENS_LINES = 2 };
+
+/* What an approval of a held package would open: packages, itself among them, and the same in words. */
+struct lifecycle_opens {
+	const struct str *once;
+	size_t once_count;
+	const struct str *always;
+	size_t always_count;
+	struct lifecycle_opens_line once_lines[LIFECYCLE_OPENS_LINES]; /* the second may have no text */
+	struct lifecycle_opens_line always_lines[LIFECYCLE_OPENS_LINES];
+};
+
 #endif

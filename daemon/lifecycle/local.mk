@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += liblifecycle.la
 liblifecycle_la_SOURCES = \
   %D%/lifecycle.h %D%/hold.h %D%/view.h %D%/plan.h %D%/project.h %D%/surface.h %D%/grant.h %D%/outcome.h %D%/report.h %D%/restore.h \
-  %D%/recovery.h %D%/recovery_make.h %D%/recovery.c %D%/recovery_group.c %D%/recovery_item.c \
+  %D%/recovery.h %D%/recovery_make.h %D%/recovery.c %D%/recovery_group.c %D%/recovery_item.c %D%/recovery_words.c \
   %D%/census.c %D%/census.h %D%/package_actions.c %D%/package_actions.h %D%/refusal.c %D%/refusal.h %D%/self_approval.c %D%/self_approval.h \
   %D%/move.h %D%/heartbeat.h %D%/due.h %D%/lease_timer.h %D%/move_make.h %D%/package_end.h %D%/project_root.h %D%/run_end.h %D%/run_expire.h \
   %D%/due.c %D%/heartbeat.c %D%/lease_timer.c %D%/move_make.c %D%/package_cancel.c %D%/package_end.c %D%/package_retry.c \

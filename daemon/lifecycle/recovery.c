@@ -91,6 +91,28 @@ static void recovering_drop(struct recovering *work)
 	arena_release(&work->scratch);
 }
 
+int recovery_opens_of(struct store_tx *tx, const struct lifecycle_reader *reader, const struct store_package *row,
+	struct lifecycle_opens *ret)
+{
+	CLEANUP(recovering_drop)
+	struct recovering work = {
+		.reader = reader,
+		.tx = tx,
+		.call = {.lifecycle = reader->lifecycle,
+			.actor = reader->actor,
+			.now = lifecycle_now(reader->lifecycle)},
+	};
+	struct recovery_world *place = NULL;
+	struct subject subject = {0};
+	int r = 0;
+
+	arena_init(&work.scratch, SCRATCH_BYTES);
+	r = recovery_open_world(&work, row->project, &place);
+	if (r == 0)
+		r = subject_of_row(&place->world, row, &subject);
+	return r != 0 ? r : recovery_find_opens(&work, place, &subject, ret);
+}
+
 struct page {
 	const struct lifecycle_reader *reader;
 	const struct lifecycle_recovery_filter *filter;

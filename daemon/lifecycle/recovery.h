@@ -23,6 +23,7 @@ struct lifecycle_cause {
 	struct str key; /* the same for all of them, and no others */
 	struct str headline;
 	struct lifecycle_action_list actions; /* what frees them all */
+	struct str does;                      /* what the first of them does to them */
 	size_t count;                         /* of packages */
 };
 
@@ -59,11 +60,9 @@ struct lifecycle_recovery_item {
 	int64_t warnings;                         /* of a plan: packages that go ahead with one */
 	const struct lifecycle_blocking *blocked; /* of a plan */
 	size_t blocked_count;
-	bool has_opens; /* of a package that an approval may free: packages that it would free, itself among them */
-	const struct str *opens_once;
-	size_t opens_once_count;
-	const struct str *opens_always;
-	size_t opens_always_count;
+	bool has_opens; /* of a package that an approval may free */
+	struct lifecycle_opens opens;
+	struct str besides;                  /* what its first action opens besides; absent: that isn't known */
 	const struct lifecycle_cause *cause; /* NULL: nothing else waits for the same */
 	struct lifecycle_action_list actions;
 };

@@ -83,7 +83,7 @@ static struct precedence_record approval_of(const struct world *world, const str
 }
 
 static int find_once(struct recovering *work, struct recovery_world *place, const struct subject *subject,
-	struct lifecycle_recovery_item *item)
+	struct lifecycle_opens *ret)
 {
 	struct subject approved = *subject;
 	struct str *opens = ARENA_NEW(place->world.arena, struct str);
@@ -97,8 +97,8 @@ static int find_once(struct recovering *work, struct recovery_world *place, cons
 	if (r != 0)
 		return r;
 	*opens = subject->row->id;
-	item->opens_once = opens;
-	item->opens_once_count = is_held ? 0 : 1;
+	ret->once = opens;
+	ret->once_count = is_held ? 0 : 1;
 	return 0;
 }
 
@@ -159,13 +159,13 @@ static bool is_same_set(const struct recovery_always *known, const struct subjec
 }
 
 int recovery_find_opens(struct recovering *work, struct recovery_world *place, const struct subject *subject,
-	struct lifecycle_recovery_item *item)
+	struct lifecycle_opens *ret)
 {
 	struct recovery_always *always = NULL;
 	int r = read_members(work, place);
 
 	if (r == 0)
-		r = find_once(work, place, subject, item);
+		r = find_once(work, place, subject, ret);
 	always = place->always;
 	while (always != NULL && !is_same_set(always, subject))
 		always = always->next;
@@ -179,10 +179,9 @@ int recovery_find_opens(struct recovering *work, struct recovery_world *place, c
 	}
 	if (r != 0)
 		return r;
-	item->has_opens = true;
-	item->opens_always = always->opens;
-	item->opens_always_count = always->opens_count;
-	return 0;
+	ret->always = always->opens;
+	ret->always_count = always->opens_count;
+	return recovery_say_opens(&place->world, subject->row, ret);
 }
 
 /* ---- causes */
@@ -251,6 +250,8 @@ static int make_cause(struct recovery_world *place, struct str key, size_t count
 		return 0;
 	ret->actions.items[0] = *action;
 	ret->actions.count = 1;
+	if (recovery_say_cause(&place->world, id, ret) != 0)
+		return -ENOMEM;
 	return id == ACTION_APPROVE_ALWAYS ? merge_asked(place, key, &ret->actions.items[0]) : 0;
 }
 

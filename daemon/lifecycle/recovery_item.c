@@ -84,10 +84,15 @@ static int make_held(struct recovering *work, const struct store_queue_row *row,
 	item->has_state = true;
 	item->state = judged.state;
 	item->actions = judged.actions;
-	if (item->hold.kind == HOLD_NEEDS_GRANT && item->arm != ARM_NO_ROOT)
-		r = recovery_find_opens(work, place, &subject, item);
+	item->has_opens = item->hold.kind == HOLD_NEEDS_GRANT && item->arm != ARM_NO_ROOT;
+	if (item->has_opens)
+		r = recovery_find_opens(work, place, &subject, &item->opens);
+	if (item->has_opens)
+		item->besides = STR("nothing");
 	if (r == 0)
 		r = recovery_find_cause(work, place, item);
+	if (item->hold.kind == HOLD_NEEDS_SETUP && item->cause != NULL)
+		item->besides = arena_printf(work->reader->arena, "%zu more", item->cause->count - 1);
 	return r == 0 ? name_item(work, "hold", row->package, item) : r;
 }
 
@@ -235,6 +240,10 @@ static int make_plan(struct recovering *work, const struct store_queue_row *row,
 	view.is_blocked = item->blocked_count > 0;
 	item->title = task.row.title;
 	item->plan_revision = task.row.plan_revision;
+	item->besides = arena_printf(
+		work->reader->arena, "%zu package%s", item->package_count, item->package_count == 1 ? "" : "s");
+	if (item->blocked_count > 0)
+		item->besides = STR("nothing yet");
 	if (r == 0)
 		r = view_make_task_actions(work->tx, work->reader, &view);
 	if (r == 0)

@@ -66,9 +66,16 @@ int recovery_make_item(
 int recovery_is_held(
 	struct recovering *work, const struct world *world, const struct subject *subject, bool *ret) MUST_USE;
 
-/* has_opens and the rest, for a package that is held for a grant (recovery_group.c). */
+/* For a package that is held for a grant (recovery_group.c). */
 int recovery_find_opens(struct recovering *work, struct recovery_world *place, const struct subject *subject,
-	struct lifecycle_recovery_item *item) MUST_USE;
+	struct lifecycle_opens *ret) MUST_USE;
+/* The same by itself, outside the queue. */
+int recovery_opens_of(struct store_tx *tx, const struct lifecycle_reader *reader, const struct store_package *row,
+	struct lifecycle_opens *ret) MUST_USE;
+/* Its words; the packages are there (recovery_words.c). */
+int recovery_say_opens(struct world *world, const struct store_package *row, struct lifecycle_opens *opens) MUST_USE;
+/* What one deed does to all of a cause. 0 or -ENOMEM. */
+int recovery_say_cause(struct world *world, enum action_id id, struct lifecycle_cause *cause) MUST_USE;
 /* item->cause; its actions are those of the item, for all of the cause. */
 int recovery_find_cause(
 	struct recovering *work, struct recovery_world *place, struct lifecycle_recovery_item *item) MUST_USE;

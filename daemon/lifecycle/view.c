@@ -7,6 +7,7 @@
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/package_actions.h"
 #include "daemon/lifecycle/project_actions.h"
+#include "daemon/lifecycle/recovery_make.h"
 #include "daemon/lifecycle/view_make.h"
 #include "policy/cleanup.h"
 
@@ -170,8 +171,7 @@ static int run_package(struct store_tx *tx, void *arg)
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_package *package = viewing->ret;
 	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
-	const struct catalog *catalog = lifecycle_catalog(reader->lifecycle, store_tx_arena(tx));
-	int r = catalog != NULL ? view_make_package(tx, catalog, viewing->id, package) : -ENOMEM;
+	int r = view_make_package(tx, lifecycle_catalog(reader->lifecycle), viewing->id, package);
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, package->row.project))
 		r = LIFECYCLE_NOT_FOUND;
@@ -179,6 +179,10 @@ static int run_package(struct store_tx *tx, void *arg)
 		r = open_viewing(tx, reader, package->row.project, package->row.task, &work);
 	if (r == 0)
 		r = name_before(&work, package);
+	package->has_opens =
+		package->is_held && package->hold.kind == HOLD_NEEDS_GRANT && package->hold.arm != ARM_NO_ROOT;
+	if (r == 0 && package->has_opens)
+		r = recovery_opens_of(tx, reader, &package->row, &package->opens);
 	return r != 0 ? r : say_package(&work, package);
 }
 
@@ -193,8 +197,7 @@ static int run_task(struct store_tx *tx, void *arg)
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_task *task = viewing->ret;
 	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
-	const struct catalog *catalog = lifecycle_catalog(reader->lifecycle, store_tx_arena(tx));
-	int r = catalog != NULL ? view_make_task(tx, catalog, viewing->id, task) : -ENOMEM;
+	int r = view_make_task(tx, lifecycle_catalog(reader->lifecycle), viewing->id, task);
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, task->row.project))
 		r = LIFECYCLE_NOT_FOUND;

@@ -44,6 +44,8 @@ struct lifecycle_package {
 	struct lifecycle_action_list actions;
 
 	/* only in views of a package */
+	bool has_opens; /* an approval may free it */
+	struct lifecycle_opens opens;
 	struct str title;                      /* of its task */
 	const struct lifecycle_before *before; /* as depends_on */
 };

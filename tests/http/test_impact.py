@@ -4,7 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from daemon import LIST, READ, check, equal, package, reads, requirement, run_scenes, scene  # noqa: E402
+from daemon import LIST, READ, check, equal, free, package, reads, requirement, run_scenes, scene  # noqa: E402
 
 
 def rehearse(client, world, decision="approved", pid=None, status=200, **more):
@@ -146,6 +146,60 @@ def only_a_rehearsal_is_told_in_words(daemon):
     rehearse(daemon.approver, world, capabilities=[READ])
     told = world.project_grant(READ)["impact"]
     check("lines" not in told and "headline" not in told, told)
+
+
+# ---- before the dialog: what freeing it would open, on the package as in the queue
+
+def lines_of(opens):
+    return [[(line["sign"], line["text"]) for line in opens["lines"][name]] for name in ("once", "always")]
+
+
+def item_of(daemon, world, label, name="t"):
+    items = daemon.approver.get("/v1/recovery?project=%s&limit=500" % world.id).must(200)["items"]
+    return next(item for item in items if item.get("packageId") == world.pid(label, name))
+
+
+@scene
+def a_package_tells_what_freeing_it_opens_as_the_queue_does(daemon):
+    world = daemon.world()
+    held_again(world)
+    later = ("loop", "every later plan in %s, until its end date" % world.id)
+    opens = world.package("map")["opens"]
+    equal(lines_of(opens), [[("check", "this package, for one attempt"), (None, "Nothing besides")],
+                            [("check", "this and 3 more held packages"), later]])
+    equal((opens["once"], len(opens["always"])), ([world.pid("map")], 4))
+    spoilt_one = world.package("z", "i")
+    equal((spoilt_one["hold"]["kind"], spoilt_one["opens"]), ("needs_plan_change", None))
+    item = item_of(daemon, world, "map")
+    equal((item["opens"], item["besides"]), (opens, "nothing"))
+    equal(item["cause"]["does"], "opens all 4, and later plans")
+    world.grant("map")
+    equal(world.package("map")["opens"], None)
+    equal(lines_of(world.package("draft")["opens"])[1][0], ("check", "this and 2 more held packages"))
+
+
+@scene
+def what_something_else_holds_too_says_that_an_approval_opens_nothing(daemon):
+    world = daemon.world()
+    world.submit(package("both", requirement("fs-both", capabilities=[READ]),
+                         requirement("gh-both", mcp="github", capabilities=["github.issues.read"]), overlays={"gh-both": "Issue 7."}))
+    found = world.package("both")
+    equal(found["hold"]["kind"], "needs_grant")
+    nothing = ("square, x", "nothing now: something else holds it too")
+    equal([lines[0] for lines in lines_of(found["opens"])], [nothing, nothing])
+
+
+@scene
+def a_plan_in_the_queue_says_what_its_approval_opens(daemon):
+    world = daemon.world()
+
+    def besides():
+        items = daemon.approver.get("/v1/recovery?kind=plan_waits_for_approval&project=" + world.id).must(200)["items"]
+        return items[0]["besides"]
+    world.submit(reads("a"), free("f"), free("g"))
+    equal(besides(), "nothing yet")
+    world.grant("a")
+    equal(besides(), "3 packages")
 
 
 if __name__ == "__main__":

@@ -11,19 +11,14 @@ import {Inputs, parts} from "./story.js";
 
 // ---- The state in which something is, with the daemon's words, since when, and what frees it.
 
-function Opens({opens, project}) {
-  if (!opens) return null;
-  const more = (ids) => ids.length - 1;
-  const line = (sign, tone, text) => html`<li><svg class=${`s t-${tone}`} aria-hidden="true"><use href=${`#i-${sign}`} /></svg><div>${text}</div></li>`;
-  return html`<div class="opensbox"><div><h3>Approve once opens</h3><ul>${line("ok", "green", "this package, for one attempt")}<li><span>Nothing besides</span></li></ul></div>
-    <div><h3>Always allow opens</h3><ul>${line("ok", "green", more(opens.always) > 0 ? `this and ${more(opens.always)} more held package${more(opens.always) === 1 ? "" : "s"}` : "this package")}
-      ${line("again", "amber", html`every later plan in <${Text} of=${project} />, until its end date`)}</ul></div></div>`;
-}
+const Opening = ({title, lines}) => html`<div><h3>${title}</h3><ul>${lines.map((line, at) => html`<li key=${at}>${line.sign ? html`<${StateSign} state=${line} /><div><${Text} of=${line.text} /></div>` : html`<span>${line.text}</span>`}</li>`)}</ul></div>`;
 
-export function StatePanel({state, since, actions, about, opens, project, note}) {
+const Opens = ({opens}) => opens && html`<div class="opensbox"><${Opening} title="Approve once opens" lines=${opens.lines.once} /><${Opening} title="Always allow opens" lines=${opens.lines.always} /></div>`;
+
+export function StatePanel({state, since, actions, about, opens, note}) {
   return html`<section class=${`state t-${state.tone}`} aria-labelledby="state"><div class="hd"><${StateSign} state=${state} /><h2 id="state" tabindex="-1"><${Text} of=${state.headline} /></h2>
     ${since && html`<span class="since">Held for <${Age} since=${since} />, since <${When} at=${since} /></span>`}</div>
-    <p><${Words} of=${state.body} /></p>${note}${actions?.length > 0 && html`<${ActionRow} actions=${actions} about=${about} />`}<${Opens} opens=${opens} project=${project} /></section>`;
+    <p><${Words} of=${state.body} /></p>${note}${actions?.length > 0 && html`<${ActionRow} actions=${actions} about=${about} />`}<${Opens} opens=${opens} /></section>`;
 }
 
 // ---- What a package asks for: each requirement with its capabilities, how they reach the agent, and the verdict in the daemon's words.

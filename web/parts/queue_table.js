@@ -65,12 +65,7 @@ function Because({item: {arm, facts, operatorState}}) {
   return html`<${Text} of=${operatorState.body} />`;
 }
 
-function Opens({item}) {
-  if (item.gone) return null;
-  if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? "nothing yet" : countText(item.packages, "package");
-  const besides = (item.opens?.once ?? [item.packageId]).filter((id) => id !== item.packageId).length;
-  return besides ? `${besides} more` : item.opens ? "nothing" : item.cause?.count > 1 ? `${item.cause.count - 1} more` : "";
-}
+const Opens = ({item}) => !item.gone && item.besides;
 
 function What({item, inGroup}) {
   const more = item.packageId ? [!inGroup && item.project, item.agent].filter(Boolean) : [item.project, item.planRevision && `revision ${item.planRevision}`].filter(Boolean);
@@ -110,10 +105,9 @@ function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
 function CauseHead({group}) {
   const first = group.rows.find((row) => !row.gone) ?? group.rows[0];
   const action = group.cause.actions[0];
-  const opens = action && (action.id === "check_server" ? `may free ${group.cause.count === 2 ? "both" : "all"}` : `opens all ${group.cause.count}, and later plans`);
   return html`<div class="gi"><${StateSign} state=${first.operatorState} /><b><${Text} of=${group.cause.headline} /></b>
     <span class="q">${first.facts?.actor ? html`by <${Text} of=${first.facts.actor.principal} /> at <${When} at=${first.facts.at} />${first.facts.reason && ": "}<${Quote} of=${first.facts.reason} />` : html`<${Text} of=${first.operatorState.body} />`}</span>
-    <span class="end">${action && html`<span>${opens}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
+    <span class="end">${action && html`<span>${group.cause.does}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
 }
 
 const TITLES = {plans: "Plans to decide", one: "One by one"};

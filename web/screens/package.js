@@ -44,12 +44,11 @@ function Meta({one, task}) {
 const CALM = {completed: "green", running: "slate", failed: "red"};
 const plainState = (one) => ({key: "", tone: CALM[one.status] ?? "neutral", headline: `This package is ${one.status}`, body: one.status === "ready" ? "Nothing holds it; an executor may claim it." : "Nothing holds it."});
 
-function Left({one, around, decision, decisionLoad}) {
+function Left({one, decision, decisionLoad}) {
   const state = one.operatorState ?? plainState(one);
-  const opens = one.hold?.kind === "needs_grant" ? around.item?.opens : null;
   const more = decision ? decision.requirements.filter((other) => other.status === "blocked" && other.requirementKey !== one.hold?.requirementKey).length : 0;
   const note = one.hold && more > 0 && html`<p>${more} more reason${more > 1 ? "s hold" : " holds"} it: see below.</p>`;
-  return html`<div><${StatePanel} state=${state} since=${one.hold?.since} actions=${one.actions} about=${aboutOf(one)} opens=${opens} project=${one.project} note=${note} />
+  return html`<div><${StatePanel} state=${state} since=${one.hold?.since} actions=${one.actions} about=${aboutOf(one)} opens=${one.opens} note=${note} />
     ${decision ? html`<${Asks} decision=${decision} foot=${html`<${TerminalLine} action=${one.actions[0]} />`} />` : decisionLoad && html`<${Loading} of=${decisionLoad} />`}</div>`;
 }
 
@@ -67,7 +66,7 @@ export function Package({id}) {
   if (!one) return html`<h1 tabindex="-1" class="big"><${Id} of=${id} /></h1><${Loading} of=${load} />`;
   return html`<${Crumb} steps=${[["Queue", "#/queue"], [one.project, link("projects", one.project)], [task?.title ?? one.task, link("tasks", one.task)]]} around=${around} />
     <div class="title"><h1 class="big" tabindex="-1"><${Text} of=${one.label} /></h1></div><${Meta} one=${one} task=${task} /><${Loading} of=${load} />
-    <div class="cols"><${Left} one=${one} around=${around} decision=${decision.data} decisionLoad=${decisionId && decision} />
+    <div class="cols"><${Left} one=${one} decision=${decision.data} decisionLoad=${decisionId && decision} />
       <div><${Track} events=${events} /><section class="card"><div class="sec"><h2>What happened</h2><a href=${link("log", null, {package: one.id})}>Whole log</a></div><${Timeline} events=${events} /></section>
         <${RunCard} id=${one.run} /><${SeenCard} project=${one.project} /></div></div>`;
 }
