@@ -148,6 +148,8 @@ test("the rules explain a typo, and another catalog is compared with what was de
   await page.getByText("filesystem.project.read").waitFor({state: "detached"});
   await page.locator(".known").getByText("github.secrets.write").waitFor();
   await page.getByLabel("Only names with").fill("");
+  const names = await page.locator(".known code").allInnerTexts();
+  equal(names.length, new Set(names).size, "names, each once");
   const catalog = (await stage.api("root", "GET", "/v1/catalog")).body;
   catalog.mcps.filesystem.runtime.capabilities = catalog.mcps.filesystem.runtime.capabilities.filter((name) => name !== "filesystem.project.read");
   delete catalog.mcps.filesystem.aliases["filesystem.read"];
@@ -315,6 +317,14 @@ test("printed and in forced colours it still says what it says", async (stage) =
   check(await page.locator(".state h2").isVisible(), "the state isn't printed");
   await stage.shot(page, "print");
   diagnostic(`heading when printed: ${await heading(page)}`);
+  await page.goto(`${stage.url}/#/trends`);
+  await page.locator("svg.g").first().waitFor();
+  check(!(await page.locator(".bar").first().isVisible()), "what is pressed is printed");
+  await stage.shot(page, "print-trends");
+  await page.goto(`${stage.url}/#/tasks/index-the-support-archive`);
+  await page.locator(".graph").waitFor();
+  equal(await page.locator(".graph-box .scroll").evaluate((box) => getComputedStyle(box).maxHeight), "none", "height of the graph");
+  await stage.shot(page, "print-plan", {fullPage: true});
   await page.close();
 });
 

@@ -44,8 +44,10 @@ function Compare() {
   return html`<section class="card"><div class="sec"><h2>What would other rules change?</h2><p>Nothing is replaced.</p></div><div class="pad"><label class="btn">Compare a file…<input class="hid" type="file" accept=".json,application/json" onChange=${read} /></label></div><${ProblemBox} problem=${problem} />${answer && html`<${Changes} answer=${answer} />`}</section>`;
 }
 
-/** [[sign, tone, name, what it is]] of a server. */
-const known = (id, server) => [...server.runtime.capabilities.map((name) => ["ok", "green", name, "safe read"]), ...server.safeReadSupplement.map((name) => ["ok", "green", name, "safe read, supplement"]),
+/** [[sign, tone, name, what it is]] of a server, each name once: what comes first here decides there too. */
+const known = (id, server) => listed(id, server).filter(([, , name], at, all) => all.findIndex((one) => one[2] === name) === at);
+
+const listed = (id, server) => [...server.runtime.capabilities.map((name) => ["ok", "green", name, "safe read"]), ...server.safeReadSupplement.map((name) => ["ok", "green", name, "safe read, supplement"]),
   ...server.planningOnly.map((name) => ["text", "neutral", name, "planning only"]), ...Object.entries(server.deferred).flatMap(([resource, list]) => list.map((verb) => ["later", "slate", `${id}.${resource}.${verb}`, "live, not offered yet"])),
   ...Object.entries(server.aliases).map(([name, to]) => ["again", "neutral", name, `short for ${to}`])];
 
@@ -59,7 +61,7 @@ function Catalog({mcps}) {
   const [text, setText] = useState("");
   const servers = Object.entries(mcps);
   const isNone = !servers.some(([id, server]) => known(id, server).some(([, , name]) => name.includes(text)));
-  return html`<div class="bar pad"><label>Only names with <input value=${text} onInput=${(event) => setText(event.target.value.trim().toLowerCase())} /></label>${isNone && html`<span role="status">No name has this.</span>`}</div>
+  return html`<div class="bar pad"><label>Only names with${" "}<input value=${text} onInput=${(event) => setText(event.target.value.trim().toLowerCase())} /></label>${isNone && html`<span role="status">No name has this.</span>`}</div>
     ${servers.map(([id, server]) => html`<${Server} key=${id} id=${id} server=${server} text=${text} />`)}`;
 }
 
