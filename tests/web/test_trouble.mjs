@@ -155,6 +155,19 @@ test("ages and moments are the server's, however wrong this clock is", async (st
   await page.close();
 });
 
+test("a stream that never begins is said too, and what is shown is read again meanwhile", async (stage) => {
+  const page = await stage.page(null);
+  await page.addInitScript((token) => sessionStorage.setItem("admitd.token", token), stage.told.tokens.ana);
+  await page.route("**/v1/events", () => {});
+  await page.clock.install();
+  await page.reload();
+  await row(page, "map-module-boundaries").waitFor();
+  await page.clock.fastForward(36000);
+  await page.clock.fastForward(11000);
+  await page.locator(".strip").getByText(/^Not live since/).waitFor();
+  await page.close();
+});
+
 test("a log that begins anew is read anew, whatever was heard before", async (stage) => {
   const page = await pageWithToldStream(stage);
   const before = await page.evaluate(() => globalThis.asked);

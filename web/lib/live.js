@@ -94,7 +94,7 @@ function judge() {
   const now = liveness.get().state;
   if (!reachable.get() && now !== "offline") liveness.set({state: "offline", since: serverNow()});
   else if (reachable.get() && now === "offline") liveness.set({state: "stale", since: serverNow()});
-  else if (reachable.get() && now === "live" && Date.now() - heardAt > SILENT_MS) liveness.set({state: "stale", since: serverNow() - (Date.now() - heardAt)});
+  else if (reachable.get() && (now === "live" || now === "connecting") && Date.now() - heardAt > SILENT_MS) liveness.set({state: "stale", since: serverNow() - (Date.now() - heardAt)});
 }
 
 function poll() {
