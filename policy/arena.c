@@ -16,9 +16,34 @@ struct arena_block {
 	alignas(max_align_t) unsigned char data[];
 };
 
+/* Stands in the arena itself. */
+struct arena_guest {
+	struct arena_guest *older;
+	void (*release)(void *what);
+	void *what;
+};
+
 void arena_init(struct arena *arena, size_t ceiling)
 {
 	*arena = (struct arena){.ceiling = ceiling};
+}
+
+bool arena_adopt(struct arena *arena, void (*release)(void *what), void *what)
+{
+	struct arena_guest *guest = ARENA_NEW(arena, struct arena_guest);
+
+	if (!guest)
+		return false;
+	*guest = (struct arena_guest){arena->guests, release, what};
+	arena->guests = guest;
+	return true;
+}
+
+static void release_guests(struct arena *arena)
+{
+	for (struct arena_guest *guest = arena->guests; guest; guest = guest->older)
+		guest->release(guest->what);
+	arena->guests = NULL;
 }
 
 static void free_older(struct arena *arena)
@@ -38,6 +63,7 @@ static void free_older(struct arena *arena)
 
 void arena_release(struct arena *arena)
 {
+	release_guests(arena);
 	free_older(arena);
 	free(arena->head);
 	arena_init(arena, arena->ceiling);
@@ -45,6 +71,7 @@ void arena_release(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
+	release_guests(arena);
 	free_older(arena);
 	if (arena->head)
 		memset(arena->head->data, 0, arena->used);

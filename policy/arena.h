@@ -15,12 +15,14 @@
 #include "policy/check.h"
 
 struct arena_block;
+struct arena_guest;
 
 struct arena {
 	struct arena_block *head; /* the block that is being filled; older ones hang behind it */
 	size_t used;              /* bytes taken from head */
 	size_t total;             /* bytes held in all blocks, headers included */
 	size_t ceiling;           /* total never grows beyond it */
+	struct arena_guest *guests;
 	bool failed;
 };
 
@@ -34,6 +36,11 @@ struct str {
 
 /* The caller owns the struct; nothing is allocated before the first piece is asked for. */
 void arena_init(struct arena *arena, size_t ceiling);
+
+/* Something that isn't the arena's is released with its pieces, by release or reset: what they point into then lives as long as they do. False, and
+ * nothing is taken over, where memory is out.
+ */
+bool arena_adopt(struct arena *arena, void (*release)(void *what), void *what) MUST_USE;
 
 /* Gives everything back. The arena can be used again. Pieces handed out before are dead. */
 void arena_release(struct arena *arena);

@@ -2,9 +2,17 @@
 
 #include <stdlib.h>
 
+struct catalog *catalog_hold(const struct catalog *catalog)
+{
+	struct catalog *held = (struct catalog *)(uintptr_t)catalog; /* what it says stays as it is */
+
+	atomic_fetch_add(&held->owners, 1);
+	return held;
+}
+
 void catalog_free(struct catalog *catalog)
 {
-	if (!catalog)
+	if (!catalog || atomic_fetch_sub(&catalog->owners, 1) > 1)
 		return;
 	arena_release(&catalog->arena);
 	free(catalog);

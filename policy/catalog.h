@@ -8,6 +8,7 @@
 #ifndef ADMITD_POLICY_CATALOG_H
 #define ADMITD_POLICY_CATALOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +80,7 @@ struct catalog {
 	uint32_t capability_count; /* over all MCPs */
 	struct str bytes;          /* canonical */
 	struct str digest;         /* "sha256:<64 hex>" */
+	atomic_uint owners;        /* the only thing that changes */
 };
 
 /* Results of catalog_new besides 0 and negative errno. */
@@ -94,6 +96,9 @@ struct catalog_fault {
  * *ret_fault filled, naming the first offending entry; -ENOMEM.
  */
 int catalog_new(struct str bytes, struct catalog **ret_catalog, struct catalog_fault *ret_fault) MUST_USE;
+/* One more owner, who ends it by catalog_free() too. Any thread that has it. */
+struct catalog *catalog_hold(const struct catalog *catalog);
+/* The last owner's frees it. NULL is fine. */
 void catalog_free(struct catalog *catalog);
 void catalog_drop(struct catalog **catalog); /* for CLEANUP() */
 

@@ -168,6 +168,7 @@ int catalog_new(struct str bytes, struct catalog **ret_catalog, struct catalog_f
 
 	if (!catalog)
 		return -ENOMEM;
+	atomic_store(&catalog->owners, 1);
 	result = redact_init();
 	if (result)
 		return result;

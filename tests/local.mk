@@ -33,7 +33,7 @@ EXTRA_DIST += %D%/scripts/test_scripts.py %D%/scripts/test_programs.py %D%/scrip
 black_box_tests = \
   %D%/http/test_exchanges.py %D%/http/test_surfaces.py %D%/http/test_access.py %D%/http/test_impact.py %D%/http/test_project_actions.py %D%/http/test_bad_bodies.py \
   %D%/http/test_console.py %D%/http/test_public_cases.py %D%/http/test_examples.py %D%/fault/test_kill9.py %D%/fault/test_audit.py %D%/fault/test_backup.py %D%/fault/test_full.py %D%/scripts/test_quickstart.py
-black_box_tests += %D%/http/test_tls.py %D%/http/test_local.py %D%/http/test_actions.py %D%/http/test_conditions.py
+black_box_tests += %D%/http/test_catalog_memory.py %D%/http/test_tls.py %D%/http/test_local.py %D%/http/test_actions.py %D%/http/test_conditions.py
 black_box_tests += %D%/http/test_refusals.py %D%/http/test_server_cases.py %D%/fault/test_damaged.py
 TESTS += $(black_box_tests)
 EXTRA_DIST += \

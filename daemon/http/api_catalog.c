@@ -10,9 +10,11 @@
 static int get_catalog(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	const struct api *api = ctx;
-	const struct catalog *catalog = lifecycle_catalog(api->lifecycle);
+	const struct catalog *catalog = lifecycle_catalog(api->lifecycle, &request->arena);
 	struct str known = http_request_header(request, "If-None-Match");
 
+	if (catalog == NULL)
+		return -ENOMEM;
 	if (known.len == catalog->digest.len + 2 &&
 		memcmp(known.bytes + 1, catalog->digest.bytes, catalog->digest.len) == 0)
 		http_reply_empty(reply, 304);
@@ -30,6 +32,7 @@ static void write_result(const struct admission *admission, void *arg)
 static int post_evaluate(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	const struct api *api = ctx;
+	const struct catalog *catalog = lifecycle_catalog(api->lifecycle, &request->arena);
 	struct json_place body;
 	struct json_out out;
 	struct json_in in;
@@ -42,7 +45,7 @@ static int post_evaluate(void *ctx, struct http_request *request, struct http_re
 		return 0;
 	}
 	out = http_reply_json(reply, 200);
-	r = evaluate_with(lifecycle_catalog(api->lifecycle), request->json, write_result, &out);
+	r = catalog != NULL ? evaluate_with(catalog, request->json, write_result, &out) : -ENOMEM;
 	if (r == 0)
 		r = buf_error(&reply->body);
 	if (r != -EMSGSIZE)
@@ -57,6 +60,7 @@ static int post_evaluate(void *ctx, struct http_request *request, struct http_re
 static int get_capability(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	const struct api *api = ctx;
+	const struct catalog *catalog = lifecycle_catalog(api->lifecycle, &request->arena);
 	struct str mcp_id = http_request_query(request, "mcpId");
 	struct explanation explanation;
 	struct json_out out;
@@ -66,8 +70,9 @@ static int get_capability(void *ctx, struct http_request *request, struct http_r
 		http_reply_problem(reply, request, HTTP_PROBLEM_BAD_REQUEST, "mcpId is a tool server's id");
 		return 0;
 	}
-	r = explain_capability(&request->arena, lifecycle_catalog(api->lifecycle), mcp_id,
-		http_request_param(request, "capability"), &explanation);
+	r = catalog != NULL ? explain_capability(&request->arena, catalog, mcp_id,
+				      http_request_param(request, "capability"), &explanation)
+			    : -ENOMEM;
 	if (r != 0)
 		return r;
 	out = http_reply_json(reply, 200);

@@ -86,7 +86,8 @@ static int replace(struct api *api, struct http_request *request, struct str dig
 struct dry_run {
 	struct job job;
 	struct api *api;
-	struct http_request *request; /* it sleeps meanwhile */
+	struct http_request *request;  /* it sleeps meanwhile */
+	const struct catalog *current; /* the request's arena has it */
 	struct catalog *catalog;
 	int64_t from;
 	uint64_t until_ms;
@@ -103,7 +104,6 @@ static int keep_time(void *arg, uint64_t done, uint64_t total)
 
 static int write_dry(struct dry_run *dry, struct http_reply *reply)
 {
-	const struct catalog *current = lifecycle_catalog(dry->api->lifecycle);
 	struct lifecycle_retrial retrial = {
 		.lifecycle = dry->api->lifecycle,
 		.scope = api_scope(dry->request),
@@ -118,14 +118,14 @@ static int write_dry(struct dry_run *dry, struct http_reply *reply)
 
 	json_out_begin_object(&out);
 	json_out_member_str(&out, "digest", dry->catalog->digest);
-	json_out_member_str(&out, "current", current->digest);
-	write_changes(current, dry->catalog, &out);
+	json_out_member_str(&out, "current", dry->current->digest);
+	write_changes(dry->current, dry->catalog, &out);
 	json_out_key(&out, "decisions");
 	json_out_begin_object(&out);
 	r = lifecycle_rejudge(&retrial, &out);
 	json_out_end_object(&out);
 	json_out_end_object(&out);
-	write_tag(current->digest, reply);
+	write_tag(dry->current->digest, reply);
 	return r;
 }
 
@@ -215,15 +215,17 @@ static int dry_run(
 {
 	struct dry_run *dry = ARENA_NEW(&request->arena, struct dry_run);
 	struct catalog_fault fault = {0};
-	int r = dry != NULL ? 0 : -ENOMEM;
+	int r = -ENOMEM;
 
-	if (r == 0)
+	if (dry != NULL)
+		dry->current = lifecycle_catalog(api->lifecycle, &request->arena);
+	if (dry != NULL && dry->current != NULL)
 		r = catalog_new(request->body, &dry->catalog, &fault);
 	if (r == CATALOG_REFUSED)
 		refuse_catalog(reply, request, &fault);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (digest.bytes != NULL && !str_equal(digest, lifecycle_catalog(api->lifecycle)->digest)) {
+	if (digest.bytes != NULL && !str_equal(digest, dry->current->digest)) {
 		catalog_free(dry->catalog);
 		return refuse_match(api, request, reply);
 	}

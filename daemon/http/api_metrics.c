@@ -1,4 +1,5 @@
 /* Figures: for Prometheus, and counts for plots. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +16,8 @@ enum {
 	WAL_ALARM_FRAMES = 8000, /* twice of what a checkpoint between batches keeps it under (3.2) */
 };
 
-static void write_build(const struct api *api, struct buf *out)
+static void write_build(const struct api *api, struct str digest, struct buf *out)
 {
-	struct str digest = lifecycle_catalog(api->lifecycle)->digest;
-
 	metrics_write_head(out, "admitd_build_info", "gauge", "What is running; the value is 1.");
 	buf_printf(out, "admitd_build_info{version=\"%s\",contract=\"%d\",engine=\"%d\",catalog=\"%.*s\"} 1\n",
 		api->version, ADMISSION_SCHEMA_VERSION, ADMISSION_ENGINE_REVISION, (int)digest.len, digest.bytes);
@@ -149,14 +148,17 @@ static int get_metrics(void *ctx, struct http_request *request, struct http_repl
 {
 	struct api *api = ctx;
 	struct lifecycle_reader reader = api_reader(api, request);
+	const struct catalog *catalog = lifecycle_catalog(api->lifecycle, &request->arena);
 	struct lifecycle_census census;
 	int r = 0;
 
+	if (catalog == NULL)
+		return -ENOMEM;
 	r = lifecycle_census_read(&reader, (struct str){0}, &census);
 	if (r != 0)
 		return api_call_refuse_view(reply, request, r);
 	http_reply_raw(reply, 200, "text/plain; version=0.0.4; charset=utf-8", STR(""));
-	write_build(api, &reply->body);
+	write_build(api, catalog->digest, &reply->body);
 	write_server(api, request, &reply->body);
 	metrics_write(&api->metrics, &reply->body);
 	/* Who may not see every project isn't told how much is done in the others. */

@@ -2,6 +2,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include <errno.h>
+
 #include "daemon/health/prober_client.h"
 #include "daemon/http/api.h"
 #include "daemon/http/render.h"
@@ -100,14 +102,16 @@ static void write_tls(struct tls *tls, int64_t now, struct json_out *out)
 static int get_version(void *ctx, struct http_request *request, struct http_reply *reply)
 {
 	struct api *api = ctx;
+	const struct catalog *catalog = lifecycle_catalog(api->lifecycle, &request->arena);
 	struct json_out out = http_reply_json(reply, 200);
 
-	(void)request;
+	if (catalog == NULL)
+		return -ENOMEM;
 	json_out_begin_object(&out);
 	json_out_member_text(&out, "version", api->version);
 	json_out_member_int(&out, "contractVersion", ADMISSION_SCHEMA_VERSION);
 	json_out_member_int(&out, "engineRevision", ADMISSION_ENGINE_REVISION);
-	json_out_member_str(&out, "catalogDigest", lifecycle_catalog(api->lifecycle)->digest);
+	json_out_member_str(&out, "catalogDigest", catalog->digest);
 	write_audit(atomic_load(&api->audit), &out);
 	write_tls(api->tls, lifecycle_now(api->lifecycle), &out);
 	json_out_key(&out, "sandbox");

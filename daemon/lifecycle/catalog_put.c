@@ -1,7 +1,6 @@
 #include "daemon/lifecycle/catalog_put.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "daemon/lifecycle/call.h"
 #include "daemon/lifecycle/fault_list.h"
@@ -9,34 +8,22 @@
 #include "daemon/lifecycle/rejudge.h"
 #include "daemon/store/catalog.h"
 #include "daemon/store/event.h"
+#include "policy/cleanup.h"
 
 /* ---- putting it in force */
 
-static void drop_held(struct lifecycle_catalog_put *put)
-{
-	if (put->held != NULL)
-		catalog_free(put->held->catalog);
-	free(put->held);
-	put->held = NULL;
-}
-
-/* On the writer's thread, after the sync and before the next batch: no call that comes after is judged by the old one. The list is
- * changed by that thread only. A catalog that was in force before is taken again: packages are compiled with it.
- */
+/* On the writer's thread, after the sync and before the next batch: no call that comes after is judged by the old one. */
 static void switch_over(struct lifecycle_catalog_put *put)
 {
 	struct lifecycle *lifecycle = put->call.lifecycle;
-	struct held_catalog *held = lifecycle->catalogs;
+	struct catalog *before;
 
-	while (held != NULL && !str_equal(held->catalog->digest, put->held->catalog->digest))
-		held = held->next;
-	if (held == NULL) {
-		held = put->held;
-		put->held = NULL;
-		held->next = lifecycle->catalogs;
-		lifecycle->catalogs = held;
-	}
-	atomic_store(&lifecycle->catalog, held->catalog);
+	(void)pthread_mutex_lock(&lifecycle->catalog_lock);
+	before = lifecycle->catalog;
+	lifecycle->catalog = TAKE(put->catalog);
+	package_cache_keep(lifecycle->cache, lifecycle->catalog);
+	(void)pthread_mutex_unlock(&lifecycle->catalog_lock);
+	catalog_free(before);
 	rejudge_wake(lifecycle);
 }
 
@@ -44,7 +31,7 @@ static void settle(struct lifecycle_catalog_put *put, int result)
 {
 	if (result == 0 && put->is_changed)
 		switch_over(put);
-	drop_held(put);
+	catalog_drop(&put->catalog);
 }
 
 static void switch_and_tell(struct lifecycle_call *call, int result)
@@ -76,7 +63,7 @@ static int write_event(struct store_tx *tx, const struct lifecycle_catalog_put *
 
 static int open_epoch(struct store_tx *tx, struct lifecycle_catalog_put *put)
 {
-	const struct catalog *catalog = put->held->catalog;
+	const struct catalog *catalog = put->catalog;
 	struct store_catalog row = {.digest = catalog->digest, .actor = put->call.actor, .at = put->call.now};
 	int r = call_store_result(store_catalog_put(tx, catalog->digest, catalog->bytes));
 
@@ -98,7 +85,7 @@ static int run_put(struct store_tx *tx, struct lifecycle_call *call)
 	put->is_changed = false;
 	put->previous = current.digest;
 	put->epoch = current.epoch;
-	put->digest = arena_str(store_tx_arena(tx), put->held->catalog->digest);
+	put->digest = arena_str(store_tx_arena(tx), put->catalog->digest);
 	if (put->digest.bytes == NULL)
 		return -ENOMEM;
 	if (put->if_digest.bytes != NULL && !str_equal(put->if_digest, current.digest)) {
@@ -124,12 +111,8 @@ static int refuse(struct lifecycle_catalog_put *put, const struct catalog_fault 
 static int load(struct lifecycle_catalog_put *put)
 {
 	struct catalog_fault fault = {0};
-	int r = 0;
+	int r = catalog_new(put->bytes, &put->catalog, &fault);
 
-	put->held = calloc(1, sizeof(*put->held));
-	if (put->held == NULL)
-		return -ENOMEM;
-	r = catalog_new(put->bytes, &put->held->catalog, &fault);
 	return r == CATALOG_REFUSED ? refuse(put, &fault) : r;
 }
 
@@ -146,6 +129,6 @@ int lifecycle_catalog_put(struct lifecycle *lifecycle, struct lifecycle_catalog_
 	if (waits)
 		settle(call, r);
 	else if (r != 0)
-		drop_held(call);
+		catalog_drop(&call->catalog);
 	return r;
 }

@@ -2,14 +2,15 @@
  *
  * Replacing is one row, an epoch, and the event `catalog.replaced`. What asks the engine after the commit asks it with the new one;
  * holds that older catalogs gave are judged again by a thread of the lifecycle, in bounded transactions, and carry
- * `rejudging` until then (rejudge.h). A catalog that doesn't load leaves the old one in force.
+ * `rejudging` until then (rejudge.h). A catalog that doesn't load leaves the old one in force. What was replaced is freed by the last call
+ * that was judged by it.
  */
 #ifndef ADMITD_DAEMON_LIFECYCLE_CATALOG_PUT_H
 #define ADMITD_DAEMON_LIFECYCLE_CATALOG_PUT_H
 
 #include "daemon/lifecycle/lifecycle.h"
 
-struct held_catalog;
+struct catalog;
 
 struct lifecycle_catalog_put {
 	struct lifecycle_call call;
@@ -22,7 +23,7 @@ struct lifecycle_catalog_put {
 	bool is_changed; /* false: it was in force already, and nothing was written */
 
 	/* the lifecycle's own */
-	struct held_catalog *held;
+	struct catalog *catalog;
 	lifecycle_done_fn *done;
 };
 

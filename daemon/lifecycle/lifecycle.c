@@ -121,9 +121,22 @@ struct store *lifecycle_store(struct lifecycle *lifecycle)
 	return lifecycle->store;
 }
 
-const struct catalog *lifecycle_catalog(struct lifecycle *lifecycle)
+static void give_catalog(void *catalog)
 {
-	return atomic_load(&lifecycle->catalog);
+	catalog_free(catalog);
+}
+
+const struct catalog *lifecycle_catalog(struct lifecycle *lifecycle, struct arena *arena)
+{
+	struct catalog *catalog;
+
+	(void)pthread_mutex_lock(&lifecycle->catalog_lock);
+	catalog = catalog_hold(lifecycle->catalog);
+	(void)pthread_mutex_unlock(&lifecycle->catalog_lock);
+	if (arena_adopt(arena, give_catalog, catalog))
+		return catalog;
+	catalog_free(catalog);
+	return NULL;
 }
 
 struct str lifecycle_run_token(struct lifecycle *lifecycle, struct arena *arena, struct str run)
@@ -228,21 +241,6 @@ static int load_catalog(struct store_tx *tx, void *arg)
 	return r != 0 ? r : put_in_force(tx, start);
 }
 
-static int hold_catalog(struct lifecycle *lifecycle, struct catalog *catalog)
-{
-	struct held_catalog *held = calloc(1, sizeof(*held));
-
-	if (held == NULL) {
-		catalog_free(catalog);
-		return -ENOMEM;
-	}
-	held->catalog = catalog;
-	held->next = lifecycle->catalogs;
-	lifecycle->catalogs = held;
-	atomic_store(&lifecycle->catalog, catalog);
-	return 0;
-}
-
 static int start_catalog(
 	struct lifecycle *lifecycle, struct str wanted, bool *ret_is_new, struct catalog_fault *ret_fault)
 {
@@ -255,8 +253,11 @@ static int start_catalog(
 	r = store_call(lifecycle->store, &arena, load_catalog, &start);
 	arena_release(&arena);
 	*ret_is_new = start.is_new;
-	if (r == 0)
-		return hold_catalog(lifecycle, start.catalog);
+	if (r == 0) {
+		lifecycle->catalog = start.catalog;
+		package_cache_keep(lifecycle->cache, start.catalog);
+		return 0;
+	}
 	catalog_free(start.catalog);
 	return r == CATALOG_REFUSED || r < 0 ? r : -EIO;
 }
@@ -294,6 +295,7 @@ static struct lifecycle *make(const struct lifecycle_config *config)
 	if (lifecycle == NULL)
 		return NULL;
 	upkeep_init(lifecycle);
+	pthread_mutex_init(&lifecycle->catalog_lock, NULL);
 	pthread_mutex_init(&lifecycle->rejudge.lock, NULL);
 	pthread_cond_init(&lifecycle->rejudge.changed, NULL);
 	lifecycle->store = config->store;
@@ -369,13 +371,8 @@ void lifecycle_free(struct lifecycle *lifecycle)
 	upkeep_release(lifecycle);
 	preview_log_free(lifecycle->previews);
 	package_cache_free(lifecycle->cache);
-	while (lifecycle->catalogs != NULL) {
-		struct held_catalog *next = lifecycle->catalogs->next;
-
-		catalog_free(lifecycle->catalogs->catalog);
-		free(lifecycle->catalogs);
-		lifecycle->catalogs = next;
-	}
+	catalog_free(lifecycle->catalog);
+	(void)pthread_mutex_destroy(&lifecycle->catalog_lock);
 	for (size_t i = 0; i < lifecycle->root_prefix_count; i++)
 		free(lifecycle->root_prefixes[i]);
 	free(lifecycle->root_prefixes);

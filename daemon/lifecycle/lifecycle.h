@@ -202,8 +202,8 @@ int lifecycle_new(
 void lifecycle_free(struct lifecycle *lifecycle);
 void lifecycle_drop(struct lifecycle **lifecycle);
 
-/* In force now; lives as long as the lifecycle. */
-const struct catalog *lifecycle_catalog(struct lifecycle *lifecycle);
+/* In force now; it and all that points into it live as long as what is in `arena`. NULL when memory is out. */
+const struct catalog *lifecycle_catalog(struct lifecycle *lifecycle, struct arena *arena) MUST_USE;
 int64_t lifecycle_now(struct lifecycle *lifecycle);
 /* A full term, and after how much of it a lease is to be renewed: a third. */
 int64_t lifecycle_lease_seconds(const struct lifecycle *lifecycle);

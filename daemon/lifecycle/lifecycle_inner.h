@@ -11,12 +11,6 @@
 
 struct preview_log;
 
-/* Catalogs are kept until the end: compiled packages and running calls borrow from them. */
-struct held_catalog {
-	struct catalog *catalog;
-	struct held_catalog *next;
-};
-
 /* So that one server that doesn't answer holds up nobody else's call. */
 enum { CALL_THREADS = 6 };
 
@@ -96,8 +90,8 @@ struct seal_key;
 
 struct lifecycle {
 	struct store *store;
-	_Atomic(const struct catalog *) catalog;
-	struct held_catalog *catalogs;
+	pthread_mutex_t catalog_lock;
+	struct catalog *catalog; /* in force; its other owners are compiled packages and the arenas of calls */
 	struct rejudge_worker rejudge;
 	struct package_cache *cache;
 	struct call_worker worker;

@@ -1,5 +1,6 @@
 #include "daemon/lifecycle/outcome.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/lifecycle/call.h"
@@ -40,8 +41,8 @@ static int end(struct store_tx *tx, struct lifecycle_outcome *outcome, struct st
 
 static int answer(struct store_tx *tx, struct lifecycle_outcome *outcome, const struct store_run *run)
 {
-	const struct catalog *catalog = lifecycle_catalog(outcome->call.lifecycle);
-	int r = view_make_run(tx, run->id, &outcome->run_view);
+	const struct catalog *catalog = lifecycle_catalog(outcome->call.lifecycle, store_tx_arena(tx));
+	int r = catalog != NULL ? view_make_run(tx, run->id, &outcome->run_view) : -ENOMEM;
 
 	if (r == 0)
 		r = view_make_package(tx, catalog, run->package, &outcome->view);

@@ -14,7 +14,7 @@ enum entry_state { ENTRY_COMPILING = 0, ENTRY_READY, ENTRY_BROKEN };
 struct cached_package {
 	struct cached_package *next_in_bucket;
 	struct cached_package *older, *newer; /* linked while it is in the cache */
-	const struct catalog *catalog;
+	struct catalog *catalog;              /* owned with others */
 	char digest[DIGEST_BYTES];
 	size_t digest_len;
 	struct package *package;
@@ -30,6 +30,7 @@ struct package_cache {
 	struct cached_package *buckets[BUCKETS];
 	struct cached_package *oldest, *newest;
 	size_t ceiling;
+	const struct catalog *kept; /* only compared; NULL: all are */
 	struct package_cache_stats stats;
 };
 
@@ -48,6 +49,7 @@ struct package_cache *package_cache_new(size_t ceiling)
 static void entry_free(struct cached_package *entry)
 {
 	package_free(entry->package);
+	catalog_free(entry->catalog);
 	free(entry);
 }
 
@@ -125,7 +127,7 @@ static struct cached_package *cache_insert(
 
 	if (entry == NULL)
 		return NULL;
-	entry->catalog = catalog;
+	entry->catalog = catalog_hold(catalog);
 	memcpy(entry->digest, digest.bytes, digest.len);
 	entry->digest_len = digest.len;
 	entry->next_in_bucket = cache->buckets[bucket];
@@ -148,6 +150,28 @@ static void shrink(struct package_cache *cache)
 		}
 		entry = newer;
 	}
+}
+
+/* Unless somebody holds it. */
+static void let_go(struct package_cache *cache, struct cached_package *entry)
+{
+	if (entry->holders > 0 || cache->kept == NULL || entry->catalog == cache->kept)
+		return;
+	cache_remove(cache, entry);
+	entry_free(entry);
+}
+
+void package_cache_keep(struct package_cache *cache, const struct catalog *catalog)
+{
+	struct cached_package *newer = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	cache->kept = catalog;
+	for (struct cached_package *entry = cache->oldest; entry != NULL; entry = newer) {
+		newer = entry->newer;
+		let_go(cache, entry);
+	}
+	pthread_mutex_unlock(&cache->lock);
 }
 
 static int compile(const struct catalog *catalog, package_cache_load_fn *load, void *arg, struct package **ret)
@@ -228,6 +252,7 @@ void package_cache_give(struct package_cache *cache, struct cached_package *take
 	pthread_mutex_lock(&cache->lock);
 	CHECK(taken->holders > 0);
 	taken->holders--;
+	let_go(cache, taken);
 	shrink(cache);
 	pthread_mutex_unlock(&cache->lock);
 }

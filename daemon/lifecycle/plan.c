@@ -366,16 +366,17 @@ static int give_document(void *arg, json_t **ret_document)
 }
 
 /* Compiles what was parsed for the request, so that the writer finds it in the cache. */
-static int compile_packages(struct lifecycle *lifecycle, const struct plan *plan)
+static int compile_packages(struct lifecycle *lifecycle, const struct plan *plan, struct arena *arena)
 {
-	int r = 0;
+	const struct catalog *catalog = lifecycle_catalog(lifecycle, arena);
+	int r = catalog != NULL ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < plan->package_count; i++) {
 		struct plan_package package = plan->packages[i];
 		struct cached_package *taken = NULL;
 
-		r = package_cache_take(lifecycle->cache, lifecycle_catalog(lifecycle), package.document_digest,
-			give_document, &package, &taken);
+		r = package_cache_take(
+			lifecycle->cache, catalog, package.document_digest, give_document, &package, &taken);
 		if (r == 0)
 			package_cache_give(lifecycle->cache, taken);
 	}
@@ -388,6 +389,6 @@ int lifecycle_plan_put(struct lifecycle *lifecycle, struct lifecycle_plan_put *c
 
 	if (!name_check_id(call->task))
 		return refuse_id(call);
-	r = compile_packages(lifecycle, call->plan);
+	r = compile_packages(lifecycle, call->plan, call->call.arena);
 	return r != 0 ? r : call_write(lifecycle, &call->call, run_put);
 }

@@ -98,9 +98,9 @@ static int read_page(struct store_tx *tx, void *arg)
 {
 	struct project_page *page = arg;
 	struct store_project_list *list = &page->list;
-	struct str catalog = lifecycle_catalog(page->lifecycle)->digest;
+	const struct catalog *catalog = lifecycle_catalog(page->lifecycle, store_tx_arena(tx));
 	size_t kept = 0;
-	int r = store_project_list(tx, (struct str){0}, page->after, PROJECT_PAGE, list);
+	int r = catalog != NULL ? store_project_list(tx, (struct str){0}, page->after, PROJECT_PAGE, list) : -ENOMEM;
 
 	if (r != 0)
 		return r;
@@ -110,7 +110,7 @@ static int read_page(struct store_tx *tx, void *arg)
 	for (size_t i = 0; r == 0 && i < list->count; i++) {
 		bool has_older = false;
 
-		r = store_package_has_older(tx, list->items[i].id, catalog, &has_older);
+		r = store_package_has_older(tx, list->items[i].id, catalog->digest, &has_older);
 		if (has_older)
 			list->items[kept++] = list->items[i];
 	}

@@ -413,12 +413,13 @@ int lifecycle_rejudge(struct lifecycle_retrial *retrial, struct json_out *out)
 	buf_init(&walk->held_back, REASONS_CEILING);
 	json_out_init(&walk->held_back_out, &walk->held_back);
 	walk->reasons.out = &walk->held_back_out;
-	walk->catalog = retrial->catalog != NULL ? retrial->catalog : lifecycle_catalog(retrial->lifecycle);
 	walk->period =
 		(struct store_decision_period){.project = retrial->project, .from = retrial->from, .to = retrial->to};
 	arena_init(&walk->arena, WINDOW_ARENA_BYTES);
 	arena_init(&walk->window, WINDOW_ARENA_BYTES);
-	r = run_walk(walk);
+	walk->catalog =
+		retrial->catalog != NULL ? retrial->catalog : lifecycle_catalog(retrial->lifecycle, &walk->arena);
+	r = walk->catalog != NULL ? run_walk(walk) : -ENOMEM;
 	for (size_t i = 0; i < OWN_CATALOGS; i++)
 		catalog_free(walk->own[i].catalog);
 	buf_release(&walk->held_back);

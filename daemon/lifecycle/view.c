@@ -171,7 +171,8 @@ static int run_package(struct store_tx *tx, void *arg)
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_package *package = viewing->ret;
 	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
-	int r = view_make_package(tx, lifecycle_catalog(reader->lifecycle), viewing->id, package);
+	const struct catalog *catalog = lifecycle_catalog(reader->lifecycle, store_tx_arena(tx));
+	int r = catalog != NULL ? view_make_package(tx, catalog, viewing->id, package) : -ENOMEM;
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, package->row.project))
 		r = LIFECYCLE_NOT_FOUND;
@@ -197,7 +198,8 @@ static int run_task(struct store_tx *tx, void *arg)
 	const struct lifecycle_reader *reader = viewing->reader;
 	struct lifecycle_task *task = viewing->ret;
 	CLEANUP(package_viewing_drop) struct package_viewing work = {0};
-	int r = view_make_task(tx, lifecycle_catalog(reader->lifecycle), viewing->id, task);
+	const struct catalog *catalog = lifecycle_catalog(reader->lifecycle, store_tx_arena(tx));
+	int r = catalog != NULL ? view_make_task(tx, catalog, viewing->id, task) : -ENOMEM;
 
 	if (r == 0 && !lifecycle_scope_has(&reader->scope, task->row.project))
 		r = LIFECYCLE_NOT_FOUND;

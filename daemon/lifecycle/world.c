@@ -94,17 +94,20 @@ const struct store_server *world_server(const struct world *world, struct str mc
 
 int world_open(struct store_tx *tx, struct lifecycle_call *call, struct str project, struct world *ret)
 {
+	int r = 0;
+
 	*ret = (struct world){
 		.lifecycle = call->lifecycle,
 		.call = call,
 		.tx = tx,
 		.arena = store_tx_arena(tx),
-		.catalog = lifecycle_catalog(call->lifecycle),
+		.catalog = lifecycle_catalog(call->lifecycle, store_tx_arena(tx)),
 		.project = {.id = project},
 	};
+	if (ret->catalog == NULL)
+		return -ENOMEM;
 	/* Only an operation has tries; what looks, and what writes time down, comes with a call that isn't run. */
-	int r = call->run != NULL ? met_enter(tx, call, project) : 0;
-
+	r = call->run != NULL ? met_enter(tx, call, project) : 0;
 	return r != 0 ? r : world_reread(ret);
 }
 

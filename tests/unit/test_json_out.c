@@ -32,6 +32,35 @@ static void an_arena_never_grows_beyond_its_ceiling(void **state)
 	arena_release(&arena);
 }
 
+static void count_release(void *what)
+{
+	++*(unsigned *)what;
+}
+
+static void what_an_arena_adopts_goes_once_with_its_pieces(void **state)
+{
+	struct arena arena;
+	unsigned released[3] = {0};
+
+	(void)state;
+	arena_init(&arena, 100 * 1024);
+	assert_true(arena_adopt(&arena, count_release, &released[0]));
+	assert_non_null(arena_alloc(&arena, 50 * 1024)); /* in another block than the first */
+	assert_true(arena_adopt(&arena, count_release, &released[1]));
+	arena_reset(&arena);
+	assert_int_equal(released[0], 1);
+	assert_int_equal(released[1], 1);
+	assert_true(arena_adopt(&arena, count_release, &released[1]));
+	while (arena_alloc(&arena, 8))
+		continue;
+	assert_false(arena_adopt(&arena, count_release, &released[2]));
+	arena_release(&arena);
+	arena_release(&arena);
+	assert_int_equal(released[0], 1);
+	assert_int_equal(released[1], 2);
+	assert_int_equal(released[2], 0);
+}
+
 static void a_piece_of_an_arena_is_zeroed_even_after_a_reset(void **state)
 {
 	struct arena arena;
@@ -214,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_arena_never_grows_beyond_its_ceiling),
+		cmocka_unit_test(what_an_arena_adopts_goes_once_with_its_pieces),
 		cmocka_unit_test(a_piece_of_an_arena_is_zeroed_even_after_a_reset),
 		cmocka_unit_test(an_array_whose_size_overflows_is_refused),
 		cmocka_unit_test(a_buffer_keeps_its_first_error_and_its_ceiling),

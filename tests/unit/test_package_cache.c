@@ -116,6 +116,48 @@ static void the_bound_drops_what_was_not_used_for_longest_and_nobody_holds(void 
 	package_cache_free(cache);
 }
 
+static size_t packages_in(struct package_cache *cache)
+{
+	struct package_cache_stats stats;
+
+	package_cache_stats_read(cache, &stats);
+	return stats.packages;
+}
+
+static void packages_of_another_catalog_go_when_nobody_holds_them(void **state)
+{
+	struct package_cache *cache = package_cache_new(LARGE);
+	struct loader loader = {0};
+	struct cached_package *held = NULL;
+	struct cached_package *late = NULL;
+	struct catalog *replaced = NULL;
+	struct catalog_fault fault;
+	char text[80];
+
+	(void)state;
+	assert_int_equal(catalog_new(catalog_default_bytes(), &replaced, &fault), 0);
+	assert_int_equal(
+		package_cache_take(cache, replaced, digest_of(text, sizeof(text), 1), load, &loader, &late), 0);
+	package_cache_give(cache, late);
+	assert_int_equal(
+		package_cache_take(cache, replaced, digest_of(text, sizeof(text), 2), load, &loader, &held), 0);
+	assert_int_equal(packages_in(cache), 2);
+	package_cache_keep(cache, catalog);
+	assert_int_equal(packages_in(cache), 1);
+	assert_int_equal(
+		package_cache_take(cache, replaced, digest_of(text, sizeof(text), 3), load, &loader, &late), 0);
+	catalog_free(replaced); /* the packages are owners too */
+	package_cache_give(cache, late);
+	assert_int_equal(packages_in(cache), 1);
+	assert_string_equal(package_cache_get(held)->catalog->digest.bytes, catalog->digest.bytes);
+	package_cache_give(cache, held);
+	assert_int_equal(packages_in(cache), 0);
+	assert_int_equal(package_cache_take(cache, catalog, digest_of(text, sizeof(text), 1), load, &loader, &late), 0);
+	package_cache_give(cache, late);
+	assert_int_equal(packages_in(cache), 1);
+	package_cache_free(cache);
+}
+
 static void a_document_that_cannot_be_had_is_asked_for_again(void **state)
 {
 	struct package_cache *cache = package_cache_new(LARGE);
@@ -190,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_there_is_not_compiled_again),
 		cmocka_unit_test(the_bound_drops_what_was_not_used_for_longest_and_nobody_holds),
+		cmocka_unit_test(packages_of_another_catalog_go_when_nobody_holds_them),
 		cmocka_unit_test(a_document_that_cannot_be_had_is_asked_for_again),
 		cmocka_unit_test(what_many_want_at_once_is_compiled_once),
 		cmocka_unit_test(when_it_cannot_be_had_everyone_is_told),
