@@ -234,6 +234,26 @@ static void an_end_is_written_by_the_next_call_in_its_project_and_by_none_elsewh
 	assert_int_equal(lifecycle_fixture_view(fixture, grant.package).hold.arm, ARM_EXPIRED);
 }
 
+static void the_end_of_what_a_project_allows_is_judged_with_it(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct str package = put(fixture, "t");
+	struct lifecycle_grant grant = {.call = lifecycle_fixture_call(fixture, "approver"),
+		.project = STR("tracker"),
+		.decision = STORE_GRANT_APPROVED,
+		.capabilities = (const struct str[]){STR("filesystem.project.read")},
+		.capability_count = 1,
+		.root_revision = 1,
+		.expires_at = atomic_load(&fixture->now) + 1000};
+
+	assert_int_equal(lifecycle_grant(fixture->lifecycle, &grant), 0);
+	assert_false(lifecycle_fixture_view(fixture, package).is_held);
+	lifecycle_fixture_pass(fixture, 5000);
+	(void)put(fixture, "u");
+	assert_true(lifecycle_fixture_view(fixture, package).is_held);
+	assert_int_equal(lifecycle_fixture_view(fixture, package).hold.arm, ARM_EXPIRED);
+}
+
 static void an_end_is_written_though_the_queue_is_full_of_calls(void **state)
 {
 	struct lifecycle_fixture *fixture = *state;
@@ -373,6 +393,7 @@ int main(void)
 		LIFECYCLE_TEST(what_the_store_refuses_is_a_fault_of_no_project),
 		cmocka_unit_test(a_project_is_tried_again_more_and_more_seldom_and_the_store_each_second),
 		LIFECYCLE_TEST(an_end_is_written_by_the_next_call_in_its_project_and_by_none_elsewhere),
+		LIFECYCLE_TEST(the_end_of_what_a_project_allows_is_judged_with_it),
 		LIFECYCLE_TEST(an_end_is_written_though_the_queue_is_full_of_calls),
 		LIFECYCLE_TEST(a_project_that_cannot_be_judged_holds_up_no_other),
 		LIFECYCLE_TEST(a_start_with_another_catalog_waits_for_no_project),
