@@ -270,7 +270,7 @@ static int hand_next(struct handing *handing)
 			return none_left(handing);
 		cursor = store_claim_cursor_after(&page.items[page.count - 1]);
 		r = try_page(handing, &page);
-		if (r == 0 || r != LIFECYCLE_ADMISSION_BLOCKED)
+		if (r != LIFECYCLE_ADMISSION_BLOCKED)
 			return r;
 		r = 0;
 	}

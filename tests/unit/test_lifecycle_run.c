@@ -239,6 +239,18 @@ static void the_end_of_a_lease_is_on_record(void **state)
 	assert_int_equal(lifecycle_fixture_view(fixture, package).row.attempts, 1);
 }
 
+static void a_task_says_when_it_came_to_its_end(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	struct str run = claim(fixture, approve_one(fixture, FREE));
+	struct lifecycle_outcome outcome;
+
+	lifecycle_fixture_pass(fixture, 5000);
+	assert_int_equal(lifecycle_fixture_outcome(fixture, run, STORE_RUN_SUCCEEDED, &outcome), 0);
+	assert_int_equal(lifecycle_fixture_task(fixture, "t").row.status, STORE_TASK_COMPLETED);
+	assert_int_equal(lifecycle_fixture_task(fixture, "t").row.status_at, atomic_load(&fixture->now));
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, lifecycle_fixture_setup, lifecycle_fixture_teardown)
 
 int main(void)
@@ -255,6 +267,7 @@ int main(void)
 		WITH(a_run_is_used_by_its_token_and_its_claimer_only),
 		WITH(a_reported_outcome_outlives_the_lease),
 		WITH(the_end_of_a_lease_is_on_record),
+		WITH(a_task_says_when_it_came_to_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,7 @@ static void an_approval_must_name_the_current_plan_and_root(void **state)
 {
 	struct lifecycle_fixture *fixture = *state;
 	struct lifecycle_approval approval;
+	struct lifecycle_plan_put put;
 
 	(void)put_chain(fixture, "t");
 	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 2, &approval), LIFECYCLE_PLAN_REVISION_CONFLICT);
@@ -104,6 +105,36 @@ static void an_approval_must_name_the_current_plan_and_root(void **state)
 		.root_revision = 7};
 	assert_int_equal(lifecycle_approve(fixture->lifecycle, &approval), LIFECYCLE_ROOT_CHANGED);
 	assert_int_equal(approval.call.refusal.revision, 1);
+	assert_int_equal(lifecycle_fixture_put(fixture, "t",
+				 lifecycle_fixture_body(fixture,
+					 lifecycle_fixture_package(fixture, "other", "",
+						 FIXTURE_READ("fs", "filesystem.project.read"), "")),
+				 &put),
+		0);
+	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), LIFECYCLE_PLAN_REVISION_CONFLICT);
+	assert_int_equal(approval.call.refusal.revision, 2);
+}
+
+#define SUBTASK(id, capabilities) "{\"id\":\"" id "\",\"agent\":\"dev\",\"mcpCapabilities\":[" capabilities "]}"
+
+static void a_handoff_names_every_admitted_subtask_once(void **state)
+{
+	struct lifecycle_fixture *fixture = *state;
+	const char *requirements = READ "," FIXTURE_OPTIONAL("ls", "filesystem", "filesystem.project.list");
+	const char *subtasks = SUBTASK("one", "\"filesystem.project.read\"") "," SUBTASK(
+		"two", "\"filesystem.project.read\",\"filesystem.project.list\"");
+	struct lifecycle_task view =
+		put(fixture, "t", lifecycle_fixture_package(fixture, "a", "", requirements, subtasks));
+	struct lifecycle_approval approval;
+	struct lifecycle_handoff handoff;
+	struct lifecycle_grant grant;
+
+	assert_int_equal(lifecycle_fixture_decide(fixture, view.packages[0].row.id, STORE_GRANT_APPROVED, &grant), 0);
+	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), 0);
+	assert_int_equal(lifecycle_fixture_handoff(fixture, view.packages[0].row.id, &handoff), 0);
+	assert_int_equal(handoff.subtask_count, 2);
+	assert_true(str_is(handoff.subtasks[0], "one"));
+	assert_true(str_is(handoff.subtasks[1], "two"));
 }
 
 static void every_package_of_a_plan_is_judged_with_its_own_grant(void **state)
@@ -490,6 +521,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LIFECYCLE_TEST(one_blocked_package_of_three_changes_nothing),
 		LIFECYCLE_TEST(an_approval_must_name_the_current_plan_and_root),
+		LIFECYCLE_TEST(a_handoff_names_every_admitted_subtask_once),
 		LIFECYCLE_TEST(every_package_of_a_plan_is_judged_with_its_own_grant),
 		LIFECYCLE_TEST(two_approvals_at_once_both_succeed_and_one_was_already),
 		LIFECYCLE_TEST(of_two_claims_one_wins),
