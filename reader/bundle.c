@@ -247,7 +247,7 @@ static int read_indexes(struct bundle *bundle)
 
 		if (!is_index(page))
 			continue;
-		result = bundle_page_read(bundle, page, &text);
+		result = bundle_page_read(bundle, &bundle->files[i], &text);
 		if (result > 0 && str_is(page, index_name))
 			return BUNDLE_UNREADABLE;
 		if (result > 0)
@@ -347,13 +347,18 @@ static int by_path(const void *key, const void *file)
 	return str_compare(*path, other->path);
 }
 
+const struct bundle_file *bundle_file_at(const struct bundle *bundle, struct str path)
+{
+	return bundle->file_count == 0
+		? NULL
+		: bsearch(&path, bundle->files, bundle->file_count, sizeof(*bundle->files), by_path);
+}
+
 bool bundle_has_path(const struct bundle *bundle, struct str path)
 {
 	const struct bundle_file *below;
 
-	if (bundle->file_count == 0 || path.len == 0)
-		return path.len == 0;
-	if (bsearch(&path, bundle->files, bundle->file_count, sizeof(*bundle->files), by_path) != NULL)
+	if (path.len == 0 || bundle_file_at(bundle, path) != NULL)
 		return true;
 	below = first_below(bundle, path);
 	return below != NULL && compare_below(below->path, path) == 0;

@@ -119,6 +119,8 @@ void bundle_release(struct bundle *bundle);
 bool bundle_is_concept(struct str path);
 /* A concept's id is its path without .md; borrowed. */
 struct str bundle_id_of(struct str path);
+/* What the walk met at a path; NULL: nothing, or a directory. */
+const struct bundle_file *bundle_file_at(const struct bundle *bundle, struct str path);
 /* Whether anything in the bundle has the path, or lies below it. */
 bool bundle_has_path(const struct bundle *bundle, struct str path);
 
@@ -130,15 +132,16 @@ int bundle_compare_inodes(const void *a, const void *b);
 bool bundle_named_has(const struct bundle *bundle, struct str id);
 /* Check A, second half: what was opened is a file that the walk met. */
 bool bundle_named_owns(const struct bundle *bundle, const struct contained_node *node);
-/* Check B: opens a path of the bundle. 0 and *ret, which the caller closes; a result of enum bundle_result; or -errno. */
-int bundle_inside_open(const struct bundle *bundle, struct str path, struct contained_node *ret) MUST_USE;
+/* Check B: opens a path of the bundle; `is_file`: its directory said that it is one, so it is opened to be read at once. 0 and *ret, which the
+ * caller closes; a result of enum bundle_result; or -errno. */
+int bundle_inside_open(const struct bundle *bundle, struct str path, bool is_file, struct contained_node *ret) MUST_USE;
 
 /* The exact text of a concept, behind the string rule and both checks: 0 and *text, which begins initialised and is reset; a result;
  * or -errno. An id that the string rule refuses opens nothing. */
 int bundle_concept_read(const struct bundle *bundle, struct str id, struct buf *text) MUST_USE;
 /* The same for any page that the walk met, whether or not an index names it: for counting and for the identity, never to be shown.
  * Any bytes are fine here. */
-int bundle_page_read(const struct bundle *bundle, struct str path, struct buf *text) MUST_USE;
+int bundle_page_read(const struct bundle *bundle, const struct bundle_file *page, struct buf *text) MUST_USE;
 /* 0, or BUNDLE_CONCEPT_MALFORMED. */
 int bundle_text_check(struct str text) MUST_USE;
 

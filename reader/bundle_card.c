@@ -169,7 +169,7 @@ static bool is_page(struct str path)
 static int take_page(struct card *card, const struct bundle_file *file, struct buf *text)
 {
 	bool is_named;
-	int result = bundle_page_read(&card->bundle, file->path, text);
+	int result = bundle_page_read(&card->bundle, file, text);
 
 	if (result < 0)
 		return result;

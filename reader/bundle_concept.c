@@ -45,18 +45,40 @@ static int read_node(const struct bundle *bundle, const struct contained_node *n
 	return 0;
 }
 
+/* How many bytes from `at` on are ASCII, by sixteens. */
+static size_t plain_bytes(struct str text, size_t at)
+{
+	size_t begin = at;
+	uint64_t words[2];
+
+	for (; text.len - at >= sizeof(words); at += sizeof(words)) {
+		memcpy(words, text.bytes + at, sizeof(words));
+		if (((words[0] | words[1]) & 0x8080808080808080ull) != 0)
+			break;
+	}
+	return at - begin;
+}
+
 int bundle_text_check(struct str text)
 {
 	size_t at = 0;
 
 	if (text.len > 0 && memchr(text.bytes, '\0', text.len) != NULL)
 		return BUNDLE_CONCEPT_MALFORMED;
-	while (at < text.len)
-		if ((unsigned char)text.bytes[at] < 0x80)
-			at++;
-		else if (text_next(text, &at) == TEXT_INVALID)
-			return BUNDLE_CONCEPT_MALFORMED;
+	while (at < text.len) {
+		at += plain_bytes(text, at);
+		for (size_t end = at + 16; at < end && at < text.len;)
+			if (text_next(text, &at) == TEXT_INVALID)
+				return BUNDLE_CONCEPT_MALFORMED;
+	}
 	return 0;
+}
+
+static bool is_met_as_file(const struct bundle *bundle, struct str path)
+{
+	const struct bundle_file *file = bundle_file_at(bundle, path);
+
+	return file != NULL && file->kind == CONTAINED_FILE;
 }
 
 int bundle_concept_read(const struct bundle *bundle, struct str id, struct buf *text)
@@ -74,7 +96,7 @@ int bundle_concept_read(const struct bundle *bundle, struct str id, struct buf *
 		return BUNDLE_CONCEPT_UNKNOWN;
 	result = buf_error(&path);
 	if (result == 0)
-		result = bundle_inside_open(bundle, buf_str(&path), &node);
+		result = bundle_inside_open(bundle, buf_str(&path), is_met_as_file(bundle, buf_str(&path)), &node);
 	if (result != 0)
 		return result;
 	if (node.kind == CONTAINED_FILE && !bundle_named_owns(bundle, &node))
@@ -83,10 +105,10 @@ int bundle_concept_read(const struct bundle *bundle, struct str id, struct buf *
 	return result != 0 ? result : bundle_text_check(buf_str(text));
 }
 
-int bundle_page_read(const struct bundle *bundle, struct str path, struct buf *text)
+int bundle_page_read(const struct bundle *bundle, const struct bundle_file *page, struct buf *text)
 {
 	struct contained_node node CLEANUP(contained_node_close) = CONTAINED_NODE_NONE;
-	int result = bundle_inside_open(bundle, path, &node);
+	int result = bundle_inside_open(bundle, page->path, page->kind == CONTAINED_FILE, &node);
 
 	if (result != 0)
 		return result;

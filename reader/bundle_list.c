@@ -26,7 +26,7 @@ static int count(const struct bundle *bundle, struct listed *ret)
 		if (!is_page(file->path))
 			continue;
 		ret->concepts += bundle_is_concept(file->path);
-		result = bundle_page_read(bundle, file->path, &text);
+		result = bundle_page_read(bundle, file, &text);
 		if (result >= 0)
 			bundle_ref_add(ref, file, result, buf_str(&text));
 	}

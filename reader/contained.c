@@ -249,19 +249,29 @@ static int open_below(
 	return classify(fd, ret);
 }
 
+/* The part of a target below the root, ended by NUL. */
+static int copy_target(const struct contained_root *root, struct str target, char path[static PATH_MAX])
+{
+	struct str below = {0};
+	int r = contained_target(root, target, &below);
+
+	if (r == 0 && below.len >= PATH_MAX)
+		r = CONTAINED_TOO_LONG;
+	if (r != 0)
+		return r;
+	memcpy(path, below.bytes, below.len);
+	path[below.len] = '\0';
+	return 0;
+}
+
 int contained_open(
 	const struct contained_root *root, struct str target, enum contained_links links, struct contained_node *ret)
 {
-	struct str below = {0};
 	char path[PATH_MAX];
-	int r = contained_target(root, target, &below);
+	int r = copy_target(root, target, path);
 
 	if (r != 0)
 		return r;
-	if (below.len >= sizeof(path))
-		return CONTAINED_TOO_LONG;
-	memcpy(path, below.bytes, below.len);
-	path[below.len] = '\0';
 	r = open_below(root, path, links, ret);
 	if (r == 0 && links == CONTAINED_FOLLOW_NONE && ret->kind == CONTAINED_LINK) {
 		contained_node_close(ret);
@@ -299,14 +309,34 @@ static const char *name_of(int fd, char text[static FD_NAME_SIZE])
 	return at;
 }
 
-int contained_open_file_entry(int directory_fd, const char *name, struct contained_node *ret)
+/* A descriptor that reads, or -errno: told what it is, and only a file is read through it. */
+static int classify_reader(int fd, struct contained_node *ret)
 {
-	int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int r = fd < 0 ? result_under(-errno, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
+	int r = fd < 0 ? result_under(fd, CONTAINED_FOLLOW_NONE) : classify(fd, ret);
 
 	if (r == 0)
 		ret->is_readable = ret->kind == CONTAINED_FILE;
 	return r;
+}
+
+int contained_open_file_entry(int directory_fd, const char *name, struct contained_node *ret)
+{
+	int fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return classify_reader(fd < 0 ? -errno : fd, ret);
+}
+
+int contained_open_file(const struct contained_root *root, struct str target, struct contained_node *ret)
+{
+	char path[PATH_MAX];
+	int r = root->has_openat2 ? copy_target(root, target, path) : CONTAINED_LINKED;
+
+	if (r == 0)
+		r = classify_reader(contained_step_openat2_file(root->fd, path), ret);
+	if (r != 0 || ret->is_readable)
+		return r;
+	contained_node_close(ret);
+	return CONTAINED_NOT_REGULAR;
 }
 
 /* The kernel's own way from a handle to its inode: no name is looked up again. */

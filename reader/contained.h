@@ -109,6 +109,11 @@ int contained_path_clean(
 int contained_open(const struct contained_root *root, struct str target, enum contained_links links,
 	struct contained_node *ret) MUST_USE;
 
+/* The same for a target of which its directory said that it is a file, with no link in its path: the handle is one that reads it, which saves
+ * opening it twice. 0 and *ret; or a result where it isn't as plain as that, or there is no openat2(): then contained_open() says what it is;
+ * or -errno. Nothing is waited for. */
+int contained_open_file(const struct contained_root *root, struct str target, struct contained_node *ret) MUST_USE;
+
 /* Opens an entry of a directory that is open already: `name` is one component, ended by NUL. A link is the link itself. The same results. */
 int contained_open_entry(int directory_fd, const char *name, struct contained_node *ret) MUST_USE;
 /* The same for an entry of which the directory said that it is a file: the handle is one that reads it, which saves opening it twice. What took its

@@ -34,6 +34,15 @@ bool contained_probe(void)
 }
 
 /* EAGAIN: something was renamed while a link with `..` was resolved, and the kernel can't say where it led. */
+static int open_patiently(int root_fd, const char *below, struct open_how *how)
+{
+	int fd = -EAGAIN;
+
+	for (int i = 0; i < AGAIN_LIMIT && (fd == -EAGAIN || fd == -EINTR); i++)
+		fd = call_openat2(root_fd, below, how);
+	return fd;
+}
+
 int contained_step_openat2(int root_fd, const char *below, enum contained_links links)
 {
 	struct open_how how = {
@@ -41,11 +50,18 @@ int contained_step_openat2(int root_fd, const char *below, enum contained_links 
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
 			(links == CONTAINED_FOLLOW_NONE ? RESOLVE_NO_SYMLINKS : 0),
 	};
-	int fd = -EAGAIN;
 
-	for (int i = 0; i < AGAIN_LIMIT && (fd == -EAGAIN || fd == -EINTR); i++)
-		fd = call_openat2(root_fd, below, &how);
-	return fd;
+	return open_patiently(root_fd, below, &how);
+}
+
+int contained_step_openat2_file(int root_fd, const char *below)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS,
+	};
+
+	return open_patiently(root_fd, below, &how);
 }
 
 /* The next component in `name`; *at moves behind it and its slashes. */

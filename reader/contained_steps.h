@@ -17,7 +17,9 @@ bool contained_probe_is_missing(int error) MUST_USE;
 
 /* O_PATH of `below` (ended by NUL, relative) through openat2(). */
 int contained_step_openat2(int root_fd, const char *below, enum contained_links links) MUST_USE;
-/* The same, one component at a time; -ELOOP for every link that isn't the last component under CONTAINED_FOLLOW_ABOVE. */
+/* A descriptor of `below` that reads, with no link followed anywhere and nothing waited for. */
+int contained_step_openat2_file(int root_fd, const char *below) MUST_USE;
+/* O_PATH of `below`, one component at a time; -ELOOP for every link that isn't the last component under CONTAINED_FOLLOW_ABOVE. */
 int contained_step_walk(int root_fd, const char *below, enum contained_links links) MUST_USE;
 
 #endif

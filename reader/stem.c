@@ -51,12 +51,6 @@ static bool ends_short(const char *word, size_t len)
 	return last[0] && !last[1] && last[2];
 }
 
-/* An ending, and what takes its place. */
-struct rule {
-	const char *ending;
-	const char *instead;
-};
-
 static bool has_ending(const char *word, size_t len, const char *ending)
 {
 	size_t ending_len = strlen(ending);
@@ -64,24 +58,46 @@ static bool has_ending(const char *word, size_t len, const char *ending)
 	return len > ending_len && memcmp(word + len - ending_len, ending, ending_len) == 0;
 }
 
-/* Applies the first rule whose ending the word has, if more than `least` consonants follow a vowel before it. True: the word changed. */
-static bool apply(const struct rule *rules, size_t least, char *word, size_t *len)
+/* An ending, what takes its place, and their lengths. */
+struct rule {
+	const char *ending;
+	const char *instead;
+	size_t len;
+	size_t instead_len;
+};
+
+#define RULE(ending, instead)                                            \
+	{                                                                \
+		ending, instead, sizeof(ending) - 1, sizeof(instead) - 1 \
+	}
+#define RULES_END                \
+	{                        \
+		NULL, NULL, 0, 0 \
+	}
+
+/* Its last byte is looked at first: most words have another one. */
+static bool fits(const struct rule *rule, const char *word, size_t len)
+{
+	return len > rule->len && word[len - 1] == rule->ending[rule->len - 1] &&
+		memcmp(word + len - rule->len, rule->ending, rule->len) == 0;
+}
+
+/* Applies the first rule whose ending the word has, if more than `least` consonants follow a vowel before it. */
+static void apply(const struct rule *rules, size_t least, char *word, size_t *len)
 {
 	const struct rule *rule;
 
 	for (rule = rules; rule->ending != NULL; rule++) {
-		size_t rest;
+		size_t rest = *len - rule->len;
 
-		if (!has_ending(word, *len, rule->ending))
+		if (!fits(rule, word, *len))
 			continue;
-		rest = *len - strlen(rule->ending);
 		if (measure(word, rest) <= least)
-			return false;
-		memcpy(word + rest, rule->instead, strlen(rule->instead));
-		*len = rest + strlen(rule->instead);
-		return true;
+			return;
+		memcpy(word + rest, rule->instead, rule->instead_len);
+		*len = rest + rule->instead_len;
+		return;
 	}
-	return false;
 }
 
 /* Plurals. */
@@ -127,15 +143,17 @@ static void step_1b(char *word, size_t *len)
 		mend(word, len);
 }
 
-static const struct rule rules_2[] = {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"},
-	{"izer", "ize"}, {"logi", "log"}, {"bli", "ble"}, {"alli", "al"}, {"entli", "ent"}, {"eli", "e"},
-	{"ousli", "ous"}, {"ization", "ize"}, {"ation", "ate"}, {"ator", "ate"}, {"alism", "al"}, {"iveness", "ive"},
-	{"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"}, {NULL, NULL}};
-static const struct rule rules_3[] = {{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"},
-	{"ful", ""}, {"ness", ""}, {NULL, NULL}};
-static const struct rule rules_4[] = {{"al", ""}, {"ance", ""}, {"ence", ""}, {"er", ""}, {"ic", ""}, {"able", ""},
-	{"ible", ""}, {"ant", ""}, {"ement", ""}, {"ment", ""}, {"ent", ""}, {"ou", ""}, {"ism", ""}, {"ate", ""},
-	{"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""}, {NULL, NULL}};
+static const struct rule rules_2[] = {RULE("ational", "ate"), RULE("tional", "tion"), RULE("enci", "ence"),
+	RULE("anci", "ance"), RULE("izer", "ize"), RULE("logi", "log"), RULE("bli", "ble"), RULE("alli", "al"),
+	RULE("entli", "ent"), RULE("eli", "e"), RULE("ousli", "ous"), RULE("ization", "ize"), RULE("ation", "ate"),
+	RULE("ator", "ate"), RULE("alism", "al"), RULE("iveness", "ive"), RULE("fulness", "ful"),
+	RULE("ousness", "ous"), RULE("aliti", "al"), RULE("iviti", "ive"), RULE("biliti", "ble"), RULES_END};
+static const struct rule rules_3[] = {RULE("icate", "ic"), RULE("ative", ""), RULE("alize", "al"), RULE("iciti", "ic"),
+	RULE("ical", "ic"), RULE("ful", ""), RULE("ness", ""), RULES_END};
+static const struct rule rules_4[] = {RULE("al", ""), RULE("ance", ""), RULE("ence", ""), RULE("er", ""),
+	RULE("ic", ""), RULE("able", ""), RULE("ible", ""), RULE("ant", ""), RULE("ement", ""), RULE("ment", ""),
+	RULE("ent", ""), RULE("ou", ""), RULE("ism", ""), RULE("ate", ""), RULE("iti", ""), RULE("ous", ""),
+	RULE("ive", ""), RULE("ize", ""), RULES_END};
 
 /* What is left of a noun or adjective; -ion goes from behind s and t alone. */
 static void step_4(char *word, size_t *len)
@@ -143,7 +161,7 @@ static void step_4(char *word, size_t *len)
 	size_t rest = *len - 3;
 
 	if (!has_ending(word, *len, "ion"))
-		(void)apply(rules_4, 1, word, len);
+		apply(rules_4, 1, word, len);
 	else if (strchr("st", word[rest - 1]) != NULL && measure(word, rest) > 1)
 		*len = rest;
 }
@@ -170,8 +188,8 @@ size_t stem_english(char *word, size_t len)
 	step_1b(word, &len);
 	if (word[len - 1] == 'y' && has_vowel(word, len - 1))
 		word[len - 1] = 'i';
-	(void)apply(rules_2, 0, word, &len);
-	(void)apply(rules_3, 0, word, &len);
+	apply(rules_2, 0, word, &len);
+	apply(rules_3, 0, word, &len);
 	step_4(word, &len);
 	step_5(word, &len);
 	return len;

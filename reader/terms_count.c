@@ -5,7 +5,7 @@
 #include "reader/fold.h"
 #include "reader/terms_parts.h"
 
-enum { BLOCK = 64, AHEAD = 8 }; /* a word is looked at in as many bytes behind its block */
+enum { BLOCK = 64, AHEAD = TERMS_KNOWN_BYTES }; /* as many bytes behind a block are looked at */
 
 #define EACH(byte) (0x0101010101010101ull * (byte))
 
@@ -55,7 +55,7 @@ static bool words_of_block(const char *bytes, uint64_t *ret)
 		words |= words_of(eight) << i;
 	}
 	*ret = words;
-	return ((all | load(bytes + BLOCK)) & EACH(0x80u)) == 0;
+	return ((all | load(bytes + BLOCK) | load(bytes + BLOCK + 8)) & EACH(0x80u)) == 0;
 }
 
 static void add(struct counting *counting, uint64_t phrases)
@@ -70,30 +70,48 @@ static void take(struct counting *counting, uint16_t term, size_t position)
 		add(counting, terms_advance(counting->terms, term, position));
 }
 
-/* Which term a word of at most eight ASCII bytes is. A text has few of them, over and over. */
+/* The first `len` of eight bytes, in lower case if they are letters or digits. */
+static uint64_t lower(uint64_t bytes, size_t len)
+{
+	return len == 0 ? 0 : (bytes | EACH(0x20u)) & UINT64_MAX >> (64 - 8 * (len < 8 ? len : 8));
+}
+
+/* Which term a short word is, all of ASCII. A text has few of them, over and over. */
 static uint16_t find_short(struct counting *counting, size_t begin, size_t len)
 {
-	uint64_t word = (load(counting->text.bytes + begin) | EACH(0x20u)) & (UINT64_MAX >> (64 - 8 * len));
-	struct terms_known *known = &counting->terms->known[word * 0x9E3779B97F4A7C15ull >> 55];
+	const char *bytes = counting->text.bytes + begin;
+	uint64_t low = lower(load(bytes), len), high = lower(load(bytes + 8), len > 8 ? len - 8 : 0);
+	struct terms_known *known = &counting->terms->known[(low ^ high * 31) * 0x9E3779B97F4A7C15ull >> 55];
 
-	if (known->word != word)
-		*known = (struct terms_known){word, terms_find(counting->terms, counting->text, begin)};
+	if (known->low != low || known->high != high)
+		*known = (struct terms_known){low, high, terms_find(counting->terms, counting->text, begin)};
 	return known->term;
 }
 
-/* A word that begins at a bit of the block at counting->at. Most end here: they begin like none of the question's. */
+/* How long the word is that begins at a bit of the block at counting->at; more than TERMS_KNOWN_BYTES: longer. */
+static size_t length_at(const struct counting *counting, uint64_t words, unsigned bit)
+{
+	const char *behind = counting->text.bytes + counting->at + BLOCK;
+	uint64_t others = ~(words >> bit);
+	size_t len = others == 0 ? BLOCK : (size_t)__builtin_ctzll(others);
+
+	if (bit + len < BLOCK)
+		return len;
+	return len + (size_t)__builtin_ctzll(~(words_of(load(behind)) | words_of(load(behind + 8)) << 8));
+}
+
+/* A word that begins at a bit of the block. Most end here: they begin like none of the question's. */
 static void look(struct counting *counting, uint64_t words, unsigned bit, size_t position)
 {
 	size_t begin = counting->at + bit, len;
-	uint64_t behind = ~(words >> bit);
 
 	if (!terms_has_beginning(counting->terms, (uint32_t)load(counting->text.bytes + begin)))
 		return;
-	len = behind == 0 ? BLOCK : (size_t)__builtin_ctzll(behind);
-	if (len <= TERMS_KNOWN_BYTES && bit + len < BLOCK)
-		take(counting, find_short(counting, begin, len), position);
-	else
-		take(counting, terms_find(counting->terms, counting->text, begin), position);
+	len = length_at(counting, words, bit);
+	take(counting,
+		len <= TERMS_KNOWN_BYTES ? find_short(counting, begin, len)
+					 : terms_find(counting->terms, counting->text, begin),
+		position);
 }
 
 static void count_block(struct counting *counting, uint64_t words)
@@ -120,17 +138,39 @@ static void count_slowly(struct counting *counting, size_t until)
 	}
 }
 
+/* All blocks that there are. */
+static void count_blocks(struct counting *counting)
+{
+	uint64_t words;
+
+	while (counting->text.len - counting->at >= BLOCK + AHEAD)
+		if (words_of_block(counting->text.bytes + counting->at, &words))
+			count_block(counting, words);
+		else
+			count_slowly(counting, counting->at + BLOCK);
+}
+
+/* What is left behind the last block, with zeros behind it, is blocks again. */
+static void count_rest(struct counting *counting)
+{
+	char bytes[2 * BLOCK + AHEAD] = {0};
+	size_t len = counting->text.len - counting->at;
+
+	CHECK(len < BLOCK + AHEAD);
+	if (len > 0)
+		memcpy(bytes, counting->text.bytes + counting->at, len);
+	counting->text = (struct str){bytes, len > BLOCK ? sizeof(bytes) : BLOCK + AHEAD};
+	counting->at = 0;
+	count_blocks(counting);
+	count_slowly(counting, len);
+}
+
 size_t terms_count(struct terms *terms, struct str text, uint32_t weight, uint32_t counts[static TERMS_PHRASES])
 {
 	struct counting counting = {.terms = terms, .text = text, .weight = weight, .counts = counts};
-	uint64_t words;
 
 	terms_begin(terms);
-	while (text.len - counting.at >= BLOCK + AHEAD)
-		if (words_of_block(text.bytes + counting.at, &words))
-			count_block(&counting, words);
-		else
-			count_slowly(&counting, counting.at + BLOCK);
-	count_slowly(&counting, text.len);
+	count_blocks(&counting);
+	count_rest(&counting);
 	return counting.words;
 }

@@ -9,14 +9,14 @@ enum {
 	TERMS_WORD_BYTES = 8192,    /* of a word that is compared; no longer one can be asked for */
 	TERMS_BEGINNINGS = 1 << 15, /* what three bytes can begin a word, by five bits of each */
 	TERMS_KNOWN = 512,          /* short words whose term is remembered for as long as the question is */
-	TERMS_KNOWN_BYTES = 8,
+	TERMS_KNOWN_BYTES = 16,
 	TERMS_NONE = UINT16_MAX,
 	TERMS_ARENA = 16 * 1024 * 1024,
 };
 
 /* A short word as it stands in texts, in lower case, and which term it is. */
 struct terms_known {
-	uint64_t word; /* its bytes, the first one lowest; 0: nothing is known here */
+	uint64_t low, high; /* its bytes, the first one lowest; 0: nothing is known here */
 	uint16_t term;
 };
 

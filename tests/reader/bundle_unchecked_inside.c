@@ -5,12 +5,13 @@
 
 #include "reader/bundle.h"
 
-int bundle_inside_open(const struct bundle *bundle, struct str path, struct contained_node *ret)
+int bundle_inside_open(const struct bundle *bundle, struct str path, bool is_file, struct contained_node *ret)
 {
 	char name[4096];
 	struct stat status;
 	int fd;
 
+	(void)is_file;
 	if (path.len >= sizeof(name))
 		return BUNDLE_CONCEPT_UNREADABLE;
 	memcpy(name, path.bytes, path.len);
