@@ -1,12 +1,12 @@
-/* The block is cut out by its lines, and libyaml's events are taken one by one. */
+/* The block is cut out by its lines, and its events are taken one by one. */
 #include "reader/front_matter.h"
 
 #include <errno.h>
 #include <string.h>
-#include <yaml.h>
 
 #include "policy/cleanup.h"
 #include "policy/text.h"
+#include "reader/front_matter_parts.h"
 
 struct anchor {
 	struct str name;
@@ -14,18 +14,14 @@ struct anchor {
 };
 
 struct reading {
-	yaml_parser_t parser;
+	int (*next)(void *source, struct front_event *ret); /* tells the events */
+	void *source;
 	struct arena *arena;
 	struct front_matter *found;
 	struct anchor anchors[FRONT_MATTER_ANCHORS_LIMIT];
 	size_t anchor_count;
 	size_t events;
 };
-
-static void reading_release(struct reading *reading)
-{
-	yaml_parser_delete(&reading->parser);
-}
 
 static struct str behind(struct str text, size_t count)
 {
@@ -72,32 +68,30 @@ static int cut_block(struct str text, struct str *ret_block, struct str *ret_bod
 	return FRONT_MATTER_MALFORMED;
 }
 
-static int next(struct reading *reading, yaml_event_t *event)
+static int next(struct reading *reading, struct front_event *event)
 {
 	if (reading->events++ >= FRONT_MATTER_EVENTS_LIMIT)
 		return FRONT_MATTER_MALFORMED;
-	if (yaml_parser_parse(&reading->parser, event))
-		return 0;
-	return reading->parser.error == YAML_MEMORY_ERROR ? -ENOMEM : FRONT_MATTER_MALFORMED;
+	return reading->next(reading->source, event);
 }
 
-static bool begins(const yaml_event_t *event)
+static bool begins(const struct front_event *event)
 {
-	return event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
+	return event->type == FRONT_MAPPING_START || event->type == FRONT_SEQUENCE_START;
 }
 
-static bool ends(const yaml_event_t *event)
+static bool ends(const struct front_event *event)
 {
-	return event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT;
+	return event->type == FRONT_MAPPING_END || event->type == FRONT_SEQUENCE_END;
 }
 
 /* Passes over the rest of the value that `event` begins. */
-static int skip(struct reading *reading, const yaml_event_t *event)
+static int skip(struct reading *reading, const struct front_event *event)
 {
 	size_t depth = begins(event) ? 1 : 0;
 
 	while (depth > 0) {
-		yaml_event_t inner CLEANUP(yaml_event_delete) = {0};
+		struct front_event inner;
 		int result = next(reading, &inner);
 
 		if (result != 0)
@@ -110,9 +104,9 @@ static int skip(struct reading *reading, const yaml_event_t *event)
 	return 0;
 }
 
-static bool is_null(const yaml_event_t *event, struct str value)
+static bool is_null(const struct front_event *event, struct str value)
 {
-	if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+	if (!event->is_plain)
 		return false;
 	return value.len == 0 || str_is(value, "~") || str_is(value, "null");
 }
@@ -133,49 +127,40 @@ static struct str clean(struct reading *reading, struct str value, size_t limit)
 	return copy == NULL ? (struct str){0} : text_trim((struct str){copy, len});
 }
 
-static struct str bytes_of(const yaml_char_t *bytes, size_t len)
+static int keep_anchor(struct reading *reading, const struct front_event *event, struct str value)
 {
-	return (struct str){(const char *)bytes, len};
-}
-
-static int keep_anchor(struct reading *reading, const yaml_event_t *event, struct str value)
-{
-	const yaml_char_t *name = event->data.scalar.anchor;
 	struct anchor *anchor;
 
-	if (name == NULL || reading->anchor_count == FRONT_MATTER_ANCHORS_LIMIT)
+	if (event->anchor.bytes == NULL || reading->anchor_count == FRONT_MATTER_ANCHORS_LIMIT)
 		return 0;
 	anchor = &reading->anchors[reading->anchor_count];
-	anchor->name = arena_str(reading->arena, bytes_of(name, strlen((const char *)name)));
+	anchor->name = event->anchor;
 	anchor->value = value;
-	if (anchor->name.bytes == NULL)
-		return -ENOMEM;
 	reading->anchor_count++;
 	return 0;
 }
 
-static struct str find_anchor(const struct reading *reading, const yaml_event_t *event)
+static struct str find_anchor(const struct reading *reading, const struct front_event *event)
 {
-	const yaml_char_t *name = event->data.alias.anchor;
 	size_t i = reading->anchor_count;
 
 	while (i-- > 0)
-		if (str_equal(reading->anchors[i].name, bytes_of(name, strlen((const char *)name))))
+		if (str_equal(reading->anchors[i].name, event->anchor))
 			return reading->anchors[i].value;
 	return (struct str){0};
 }
 
 /* The text of the value that `event` begins; absent for null and for what is no scalar, which is passed over. */
-static int text_of(struct reading *reading, const yaml_event_t *event, size_t limit, struct str *ret)
+static int text_of(struct reading *reading, const struct front_event *event, size_t limit, struct str *ret)
 {
 	struct str value;
 
 	*ret = (struct str){0};
-	if (event->type == YAML_ALIAS_EVENT)
+	if (event->type == FRONT_ALIAS)
 		*ret = find_anchor(reading, event);
-	if (event->type != YAML_SCALAR_EVENT)
+	if (event->type != FRONT_SCALAR)
 		return skip(reading, event);
-	value = bytes_of(event->data.scalar.value, event->data.scalar.length);
+	value = event->value;
 	if (is_null(event, value))
 		return 0;
 	value = clean(reading, value, limit);
@@ -185,7 +170,7 @@ static int text_of(struct reading *reading, const yaml_event_t *event, size_t li
 	return keep_anchor(reading, event, value);
 }
 
-static int read_text(struct reading *reading, const yaml_event_t *event, size_t limit, struct str *field)
+static int read_text(struct reading *reading, const struct front_event *event, size_t limit, struct str *field)
 {
 	struct str value;
 	int result = text_of(reading, event, limit, &value);
@@ -195,7 +180,7 @@ static int read_text(struct reading *reading, const yaml_event_t *event, size_t 
 	return result;
 }
 
-static int read_tag(struct reading *reading, const yaml_event_t *event)
+static int read_tag(struct reading *reading, const struct front_event *event)
 {
 	struct front_matter *found = reading->found;
 	struct str tag;
@@ -207,16 +192,16 @@ static int read_tag(struct reading *reading, const yaml_event_t *event)
 }
 
 /* Calls `each` for every item of a sequence, or for what stands where one is expected. */
-static int read_items(struct reading *reading, const yaml_event_t *event,
-	int (*each)(struct reading *reading, const yaml_event_t *event))
+static int read_items(struct reading *reading, const struct front_event *event,
+	int (*each)(struct reading *reading, const struct front_event *event))
 {
-	if (event->type != YAML_SEQUENCE_START_EVENT)
+	if (event->type != FRONT_SEQUENCE_START)
 		return each(reading, event);
 	for (;;) {
-		yaml_event_t item CLEANUP(yaml_event_delete) = {0};
+		struct front_event item;
 		int result = next(reading, &item);
 
-		if (result != 0 || item.type == YAML_SEQUENCE_END_EVENT)
+		if (result != 0 || item.type == FRONT_SEQUENCE_END)
 			return result;
 		result = each(reading, &item);
 		if (result != 0)
@@ -227,15 +212,15 @@ static int read_items(struct reading *reading, const yaml_event_t *event,
 /* Calls `each` with every key of the mapping that has begun, and the event its value begins with. A key that is no scalar
  * comes as an absent one. */
 static int read_members(struct reading *reading,
-	int (*each)(struct reading *reading, struct str key, const yaml_event_t *value, struct str *field),
+	int (*each)(struct reading *reading, struct str key, const struct front_event *value, struct str *field),
 	struct str *field)
 {
 	for (;;) {
-		yaml_event_t key CLEANUP(yaml_event_delete) = {0}, value CLEANUP(yaml_event_delete) = {0};
+		struct front_event key, value;
 		struct str name;
 		int result = next(reading, &key);
 
-		if (result != 0 || key.type == YAML_MAPPING_END_EVENT)
+		if (result != 0 || key.type == FRONT_MAPPING_END)
 			return result;
 		result = text_of(reading, &key, FRONT_MATTER_NAME_LIMIT, &name);
 		if (result == 0)
@@ -248,23 +233,23 @@ static int read_members(struct reading *reading,
 }
 
 /* The member "by" of a verification, or "at" of what generated, whichever `field` stands for. */
-static int read_by(struct reading *reading, struct str key, const yaml_event_t *value, struct str *field)
+static int read_by(struct reading *reading, struct str key, const struct front_event *value, struct str *field)
 {
 	return str_is(key, "by") ? read_text(reading, value, FRONT_MATTER_TEXT_LIMIT, field) : skip(reading, value);
 }
 
-static int read_at(struct reading *reading, struct str key, const yaml_event_t *value, struct str *field)
+static int read_at(struct reading *reading, struct str key, const struct front_event *value, struct str *field)
 {
 	return str_is(key, "at") ? read_text(reading, value, FRONT_MATTER_NAME_LIMIT, field) : skip(reading, value);
 }
 
-static int read_verification(struct reading *reading, const yaml_event_t *event)
+static int read_verification(struct reading *reading, const struct front_event *event)
 {
 	static const struct str human = {"human:", 6};
 	struct str by = {0};
 	int result;
 
-	if (event->type != YAML_MAPPING_START_EVENT)
+	if (event->type != FRONT_MAPPING_START)
 		return skip(reading, event);
 	result = read_members(reading, read_by, &by);
 	reading->found->verified_count += by.len > 0;
@@ -273,14 +258,14 @@ static int read_verification(struct reading *reading, const yaml_event_t *event)
 	return result;
 }
 
-static int read_generated(struct reading *reading, const yaml_event_t *event)
+static int read_generated(struct reading *reading, const struct front_event *event)
 {
-	if (event->type != YAML_MAPPING_START_EVENT)
+	if (event->type != FRONT_MAPPING_START)
 		return skip(reading, event);
 	return read_members(reading, read_at, &reading->found->generated_at);
 }
 
-static int read_field(struct reading *reading, struct str key, const yaml_event_t *value)
+static int read_field(struct reading *reading, struct str key, const struct front_event *value)
 {
 	struct front_matter *found = reading->found;
 	const struct {
@@ -308,7 +293,7 @@ static int read_field(struct reading *reading, struct str key, const yaml_event_
 	return str_is(key, "generated") ? read_generated(reading, value) : skip(reading, value);
 }
 
-static int read_member(struct reading *reading, struct str key, const yaml_event_t *value, struct str *unused)
+static int read_member(struct reading *reading, struct str key, const struct front_event *value, struct str *unused)
 {
 	struct front_matter *found = reading->found;
 	size_t i;
@@ -325,10 +310,10 @@ static int read_member(struct reading *reading, struct str key, const yaml_event
 }
 
 /* 0: these events come next. */
-static int expect(struct reading *reading, const yaml_event_type_t *wanted, size_t count)
+static int expect(struct reading *reading, const enum front_event_type *wanted, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		yaml_event_t event CLEANUP(yaml_event_delete) = {0};
+		struct front_event event;
 		int result = next(reading, &event);
 
 		if (result != 0)
@@ -342,8 +327,7 @@ static int expect(struct reading *reading, const yaml_event_type_t *wanted, size
 /* Up to the block's mapping: 0, and its members follow. */
 static int enter(struct reading *reading)
 {
-	static const yaml_event_type_t wanted[] = {
-		YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_MAPPING_START_EVENT};
+	static const enum front_event_type wanted[] = {FRONT_STREAM_START, FRONT_DOCUMENT_START, FRONT_MAPPING_START};
 
 	return expect(reading, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
@@ -351,18 +335,15 @@ static int enter(struct reading *reading)
 /* Nothing may follow the mapping. */
 static int leave(struct reading *reading)
 {
-	static const yaml_event_type_t wanted[] = {YAML_DOCUMENT_END_EVENT, YAML_STREAM_END_EVENT};
+	static const enum front_event_type wanted[] = {FRONT_DOCUMENT_END, FRONT_STREAM_END};
 
 	return expect(reading, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
-static int read_block(struct reading *reading, struct str block)
+static int read_events(struct reading *reading)
 {
-	int result;
+	int result = enter(reading);
 
-	yaml_parser_set_encoding(&reading->parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&reading->parser, (const unsigned char *)block.bytes, block.len);
-	result = enter(reading);
 	if (result == 0)
 		result = read_members(reading, read_member, NULL);
 	if (result == 0)
@@ -370,9 +351,28 @@ static int read_block(struct reading *reading, struct str block)
 	return result;
 }
 
+static int read_plain(struct arena *arena, struct str block, struct front_matter *ret)
+{
+	struct front_plain plain;
+	struct reading reading = {.next = front_plain_next, .source = &plain, .arena = arena, .found = ret};
+
+	front_plain_init(&plain, arena, block);
+	return read_events(&reading);
+}
+
+static int read_any(struct arena *arena, struct str block, struct front_matter *ret)
+{
+	CLEANUP(front_yaml_close) struct front_yaml *yaml = NULL;
+	struct reading reading = {.next = front_yaml_next, .arena = arena, .found = ret};
+	int result = front_yaml_open(arena, block, &yaml);
+
+	reading.source = yaml;
+	*ret = (struct front_matter){0};
+	return result == 0 ? read_events(&reading) : result;
+}
+
 int front_matter_read(struct arena *arena, struct str text, struct front_matter *ret, struct str *ret_body)
 {
-	struct reading reading CLEANUP(reading_release) = {.arena = arena, .found = ret};
 	struct str block;
 	int result;
 
@@ -380,9 +380,9 @@ int front_matter_read(struct arena *arena, struct str text, struct front_matter 
 	result = cut_block(text, &block, ret_body);
 	if (result != 0)
 		return result;
-	if (!yaml_parser_initialize(&reading.parser))
-		return -ENOMEM;
-	result = read_block(&reading, block);
+	result = read_plain(arena, block, ret);
+	if (result == FRONT_PLAIN_UNKNOWN)
+		result = read_any(arena, block, ret);
 	if (result != 0)
 		*ret = (struct front_matter){0};
 	return result;

@@ -15,6 +15,7 @@ libreader_la_SOURCES += \
   %D%/bundle_fetch.c %D%/bundle_find.c %D%/bundle_find.h %D%/bundle_inside.c %D%/bundle_link.c %D%/bundle_link.h %D%/bundle_list.c \
   %D%/bundle_named.c %D%/bundle_rank.c %D%/bundle_rank.h %D%/bundle_ref.c %D%/bundle_tally.c %D%/bundle_tally.h \
   %D%/bundle_tools.c %D%/bundle_tools.h %D%/bundle_words.c %D%/front_matter.c %D%/front_matter.h \
+  %D%/front_matter_parts.h %D%/front_matter_plain.c %D%/front_matter_yaml.c \
   %D%/fold.c %D%/fold.h %D%/fold_table.c %D%/fold_table.h %D%/stem.c %D%/stem.h \
   %D%/terms.c %D%/terms.h %D%/terms_count.c %D%/terms_parts.h
 libreader_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(YAML_CFLAGS)

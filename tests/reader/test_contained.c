@@ -443,6 +443,58 @@ static void an_entry_that_was_a_file_is_judged_before_it_is_read(void **state)
 	open_file_entry(tree, "none", CONTAINED_ABSENT, CONTAINED_UNKNOWN);
 }
 
+static void open_file(const struct tree *tree, const char *target, int result)
+{
+	struct contained_node node = CONTAINED_NODE_NONE;
+	char bytes[8];
+	size_t len = 0;
+
+	assert_int_equal(contained_open_file(&tree->root, tree_str(target), &node), result);
+	assert_int_equal(node.fd >= 0, result == 0);
+	if (result != 0)
+		return;
+	assert_true(node.is_readable && node.kind == CONTAINED_FILE);
+	assert_int_equal(contained_read_node(&tree->root, &node, bytes, sizeof(bytes), &len), 0);
+	assert_int_equal(len, 1);
+	contained_node_close(&node);
+}
+
+/* The same for a path, which may have changed on the whole way. */
+static void a_target_that_was_a_file_is_judged_before_it_is_read(void **state)
+{
+	const struct tree *tree = *state;
+
+	tree_directory(tree, "root/d");
+	tree_file(tree, "root/d/f", "x");
+	tree_fifo(tree, "root/p");
+	tree_socket(tree, "root/s");
+	tree_link(tree, "root/inside", "d");
+	tree_link(tree, "root/l", "d/f");
+	tree_link(tree, "root/out", "../out");
+	tree_link(tree, "root/loot", "../out/loot.txt");
+	open_file(tree, "d/f", 0);
+	open_file(tree, "./d//f", 0);
+	open_file(tree, "d", CONTAINED_NOT_REGULAR);
+	open_file(tree, "p", CONTAINED_NOT_REGULAR);
+	open_file(tree, "s", CONTAINED_FAILED);
+	open_file(tree, "inside/f", CONTAINED_LINKED);
+	open_file(tree, "l", CONTAINED_LINKED);
+	open_file(tree, "out/loot.txt", CONTAINED_LINKED);
+	open_file(tree, "loot", CONTAINED_LINKED);
+	open_file(tree, "none", CONTAINED_ABSENT);
+	open_file(tree, "d/../../out/loot.txt", CONTAINED_HAS_PARENT);
+	open_file(tree, "/etc/passwd", CONTAINED_ELSEWHERE);
+}
+
+/* A path would have to be walked without it, which is the ordinary way. */
+static void no_target_is_taken_for_a_file_without_openat2(void **state)
+{
+	const struct tree *tree = *state;
+
+	tree_file(tree, "root/f", "x");
+	open_file(tree, "f", CONTAINED_LINKED);
+}
+
 static void three_answers_mean_that_openat2_is_missing(void **state)
 {
 	(void)state;
@@ -508,6 +560,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_root_of_another_process_reads_nothing, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(
 			an_entry_that_was_a_file_is_judged_before_it_is_read, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_target_that_was_a_file_is_judged_before_it_is_read, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(
+			no_target_is_taken_for_a_file_without_openat2, tree_setup_without_openat2, tree_teardown),
 		cmocka_unit_test_setup_teardown(an_entry_that_is_a_link_is_the_link, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(
 			the_probe_finds_openat2_and_misses_it_under_a_filter, tree_setup, tree_teardown),

@@ -14,7 +14,7 @@
 #include "policy/cleanup.h"
 #include "reader/bundle_link.h"
 #include "reader/bundle_tools.h"
-#include "reader/front_matter.h"
+#include "reader/front_matter_parts.h"
 
 static struct arena arena;
 static struct front_matter head;
@@ -279,6 +279,126 @@ static void four_tools_a_mode_and_none_of_one_bundle_takes_its_id(void **state)
 	assert_false(is_short_enough(padded));
 }
 
+/* ---- the plain reader beside libyaml */
+
+static bool is_same(const struct front_event *one, const struct front_event *other)
+{
+	return one->type == other->type && one->is_plain == other->is_plain && str_equal(one->value, other->value) &&
+		str_equal(one->anchor, other->anchor);
+}
+
+/* Whether the plain reader knows the block; then libyaml says the same of it. */
+static bool is_plain_block(struct str block)
+{
+	CLEANUP(front_yaml_close) struct front_yaml *yaml = NULL;
+	struct front_event events[512] = {0}, event;
+	struct front_plain plain;
+	size_t count = 0;
+
+	front_plain_init(&plain, &arena, block);
+	do {
+		assert_true(count < 512);
+		if (front_plain_next(&plain, &events[count]) != 0)
+			return false;
+	} while (events[count++].type != FRONT_STREAM_END);
+	assert_int_equal(front_yaml_open(&arena, block, &yaml), 0);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(front_yaml_next(yaml, &event), 0);
+		if (!is_same(&event, &events[i]))
+			fail_msg("event %zu of: %.*s", i, (int)block.len, block.bytes);
+	}
+	return true;
+}
+
+static uint64_t chance_state = 88172645463325252ull;
+
+static size_t chance(size_t below)
+{
+	chance_state ^= chance_state << 13;
+	chance_state ^= chance_state >> 7;
+	chance_state ^= chance_state << 17;
+	return (size_t)(chance_state >> 11) % below;
+}
+
+#define ANY(list) (list)[chance(sizeof(list) / sizeof((list)[0]))]
+
+/* Mostly what heads are made of, and sometimes what only looks like it. */
+static void put_line(struct buf *block)
+{
+	static const char *const indents[] = {"", "", "", "", "", "", "  ", "  ", "  ", "    ", " ", "   ", "      "};
+	static const char *const dashes[] = {"", "", "", "- ", "- ", "-", "-  ", "- - ", "\t"};
+	static const char *const keys[] = {"title: ", "tags: ", "a-b: ", "x:", "tags:", "by: ", "k:  ", "key:v ", "? ",
+		"'q': ", "<<: ", "", "", "", "Key9: ", "null: "};
+	static const char *const values[] = {"plain words", "more", "it's \"so\"", "a: b", "a #b", "a#b", "'single'",
+		"'it''s'", "\"double\"", "\"esc\\n\"", "\"open", "[one, two]", "[one,two]", "[a b, c-d, 1.5]", "[]",
+		"[a: b]", "[ a ]", "[a, ]", "{ by: me }", "|", ">", "&x y", "*x", "!t v", "~", "null", "-1", "--- x",
+		"...", "2026-01-01T00:00:00Z", "http://a/b?c=d", "trailing ", "ends:", "(x)", "$HOME", "/path", "%x",
+		"@x", "`x`", "caf\xC3\xA9", "", "", "", "'a' b", "\"a\" # c", "'a: b # c'", "_x", ".5", "a, b] c}", "'",
+		"\"\"", "''"};
+
+	static const char *const usual[] = {"title: Some words\n", "tags:\n", "- one\n", "- by: me\n", "  at: 'now'\n",
+		"  - deep\n", "    deeper: 1\n", "  more words\n", "list: [a, b]\n", "x: \"y\"\n", "  z:\n",
+		"    - zz\n"};
+
+	if (chance(5) != 0) {
+		buf_puts(block, ANY(usual));
+		return;
+	}
+	buf_puts(block, ANY(indents));
+	buf_puts(block, ANY(dashes));
+	buf_puts(block, ANY(keys));
+	buf_puts(block, ANY(values));
+	buf_puts(block, chance(30) == 0 ? "\r\n" : chance(30) == 0 ? "\n\n" : "\n");
+}
+
+static void what_the_plain_reader_knows_is_what_libyaml_says(void **state)
+{
+	size_t plain = 0, blocks = getenv("ADMITD_SLOW") != NULL ? 4000000 : 200000;
+	CLEANUP(buf_release) struct buf block;
+
+	(void)state;
+	buf_init(&block, 1 << 16);
+	for (size_t i = 0; i < blocks; i++) {
+		buf_reset(&block);
+		for (size_t lines = 1 + chance(7); lines > 0; lines--)
+			put_line(&block);
+		if (chance(10) == 0)
+			block.len--;
+		plain += is_plain_block(buf_str(&block));
+		arena_reset(&arena);
+	}
+	assert_true(plain > blocks / 50);
+}
+
+static void heads_as_they_are_written_are_plain(void **state)
+{
+	static const char *const blocks[] = {
+		"type: Table\ntitle: Orders\ndescription: What was ordered, by whom,\n  and when.\ntags:\n- a\n- b c\n",
+		"tags: [finance, policy]\nverified:\n- by: human:me\n  at: '2026-07-10T23:02:48+00:00'\nstatus: "
+		"stable\n",
+		"sources:\n  - id: a\n    title: A & B (2026)\n  - id: b\nnot:\n  - term: \"x\"\n    why: \"y: "
+		"z\"\nlast:\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		assert_true(is_plain_block(text_of(blocks[i])));
+}
+
+static void a_text_of_many_lines_is_read_like_any(void **state)
+{
+	CLEANUP(buf_release) struct buf text;
+
+	(void)state;
+	buf_init(&text, 1 << 20);
+	buf_puts(&text, "---\ntitle: a\n");
+	while (text.len < 60000)
+		buf_puts(&text, "  a\n");
+	buf_puts(&text, "---\n");
+	assert_int_equal(front_matter_read(&arena, buf_str(&text), &head, &body), 0);
+	assert_int_equal(head.title.len, FRONT_MATTER_TEXT_LIMIT - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +415,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_bound_ends_a_hostile_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_link_is_resolved_by_its_text_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_of_a_page_are_found_outside_of_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_plain_reader_knows_is_what_libyaml_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(heads_as_they_are_written_are_plain, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_text_of_many_lines_is_read_like_any, setup, teardown),
 		cmocka_unit_test_setup_teardown(four_tools_a_mode_and_none_of_one_bundle_takes_its_id, setup, teardown),
 	};
 
