@@ -45,15 +45,16 @@ static int read_node(const struct bundle *bundle, const struct contained_node *n
 	return 0;
 }
 
-/* How many bytes from `at` on are ASCII, by sixteens. */
+/* How many bytes from `at` on are ASCII without a NUL, by sixteens. */
 static size_t plain_bytes(struct str text, size_t at)
 {
+	const uint64_t ones = 0x0101010101010101ull;
 	size_t begin = at;
 	uint64_t words[2];
 
 	for (; text.len - at >= sizeof(words); at += sizeof(words)) {
 		memcpy(words, text.bytes + at, sizeof(words));
-		if (((words[0] | words[1]) & 0x8080808080808080ull) != 0)
+		if (((words[0] | words[1] | (words[0] - ones) | (words[1] - ones)) & ones << 7) != 0)
 			break;
 	}
 	return at - begin;
@@ -63,13 +64,14 @@ int bundle_text_check(struct str text)
 {
 	size_t at = 0;
 
-	if (text.len > 0 && memchr(text.bytes, '\0', text.len) != NULL)
-		return BUNDLE_CONCEPT_MALFORMED;
 	while (at < text.len) {
 		at += plain_bytes(text, at);
-		for (size_t end = at + 16; at < end && at < text.len;)
-			if (text_next(text, &at) == TEXT_INVALID)
+		for (size_t end = at + 16; at < end && at < text.len;) {
+			uint32_t code_point = text_next(text, &at);
+
+			if (code_point == TEXT_INVALID || code_point == 0)
 				return BUNDLE_CONCEPT_MALFORMED;
+		}
 	}
 	return 0;
 }

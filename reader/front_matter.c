@@ -38,6 +38,8 @@ static size_t line_length(struct str text)
 
 static bool is_fence(struct str line)
 {
+	if (line.len < 3 || line.bytes[0] != '-')
+		return false;
 	while (line.len > 0 && strchr(" \t\r\n", line.bytes[line.len - 1]) != NULL)
 		line.len--;
 	return str_is(line, "---");
@@ -111,6 +113,19 @@ static bool is_null(const struct front_event *event, struct str value)
 	return value.len == 0 || str_is(value, "~") || str_is(value, "null");
 }
 
+/* No white space, and nothing that could be some. */
+static bool is_graphic(char byte)
+{
+	return byte > 0x20 && byte < 0x7F;
+}
+
+static struct str trimmed(struct str text)
+{
+	if (text.len > 0 && is_graphic(text.bytes[0]) && is_graphic(text.bytes[text.len - 1]))
+		return text;
+	return text_trim(text);
+}
+
 /* On one line, cut between two characters. Absent bytes: memory is out. */
 static struct str clean(struct reading *reading, struct str value, size_t limit)
 {
@@ -124,7 +139,7 @@ static struct str clean(struct reading *reading, struct str value, size_t limit)
 	for (i = 0; copy != NULL && i < len; i++)
 		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7F)
 			copy[i] = ' ';
-	return copy == NULL ? (struct str){0} : text_trim((struct str){copy, len});
+	return copy == NULL ? (struct str){0} : trimmed((struct str){copy, len});
 }
 
 static int keep_anchor(struct reading *reading, const struct front_event *event, struct str value)
@@ -265,27 +280,32 @@ static int read_generated(struct reading *reading, const struct front_event *eve
 	return read_members(reading, read_at, &reading->found->generated_at);
 }
 
+/* Fields that are one text. */
+static const struct text_field {
+	struct str key;
+	size_t at; /* in struct front_matter */
+	size_t limit;
+} text_fields[] = {
+	{{"type", 4}, offsetof(struct front_matter, type), FRONT_MATTER_NAME_LIMIT},
+	{{"title", 5}, offsetof(struct front_matter, title), FRONT_MATTER_TEXT_LIMIT},
+	{{"description", 11}, offsetof(struct front_matter, description), FRONT_MATTER_TEXT_LIMIT},
+	{{"status", 6}, offsetof(struct front_matter, status), FRONT_MATTER_NAME_LIMIT},
+	{{"stale_after", 11}, offsetof(struct front_matter, stale_after), FRONT_MATTER_NAME_LIMIT},
+	{{"timestamp", 9}, offsetof(struct front_matter, timestamp), FRONT_MATTER_NAME_LIMIT},
+	{{"okf_version", 11}, offsetof(struct front_matter, okf_version), FRONT_MATTER_NAME_LIMIT},
+};
+
 static int read_field(struct reading *reading, struct str key, const struct front_event *value)
 {
-	struct front_matter *found = reading->found;
-	const struct {
-		const char *key;
-		struct str *field;
-		size_t limit;
-	} texts[] = {
-		{"type", &found->type, FRONT_MATTER_NAME_LIMIT},
-		{"title", &found->title, FRONT_MATTER_TEXT_LIMIT},
-		{"description", &found->description, FRONT_MATTER_TEXT_LIMIT},
-		{"status", &found->status, FRONT_MATTER_NAME_LIMIT},
-		{"stale_after", &found->stale_after, FRONT_MATTER_NAME_LIMIT},
-		{"timestamp", &found->timestamp, FRONT_MATTER_NAME_LIMIT},
-		{"okf_version", &found->okf_version, FRONT_MATTER_NAME_LIMIT},
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (str_is(key, texts[i].key))
-			return read_text(reading, value, texts[i].limit, texts[i].field);
+	for (i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
+		const struct text_field *field = &text_fields[i];
+
+		if (str_equal(key, field->key))
+			return read_text(reading, value, field->limit,
+				(struct str *)(void *)((char *)reading->found + field->at));
+	}
 	if (str_is(key, "tags"))
 		return read_items(reading, value, read_tag);
 	if (str_is(key, "verified"))

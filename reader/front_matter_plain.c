@@ -11,7 +11,10 @@ enum {
 
 void front_plain_init(struct front_plain *plain, struct arena *arena, struct str block)
 {
-	*plain = (struct front_plain){.arena = arena, .rest = block};
+	plain->arena = arena;
+	plain->rest = block;
+	plain->depth = plain->first = plain->count = 0;
+	plain->is_open = plain->is_at_end = false;
 }
 
 static bool is_letter(char byte)
@@ -111,7 +114,7 @@ static bool goes_on(const struct front_plain *plain, struct str *ret_line)
 {
 	size_t indent;
 
-	if (plain->rest.len == 0 || !peek_line(plain, ret_line, &indent))
+	if (plain->rest.len == 0 || plain->rest.bytes[0] != ' ' || !peek_line(plain, ret_line, &indent))
 		return false;
 	return indent > plain->levels[plain->depth - 1].column &&
 		(is_letter(ret_line->bytes[0]) || is_digit(ret_line->bytes[0])) &&

@@ -300,20 +300,26 @@ static int look_where_it_leads(const struct inventory *inventory, const struct c
 	return r;
 }
 
-static int add_file(struct inventory *inventory, const struct contained_node *node, struct str target, bool is_linked)
+static int add_file(struct inventory *inventory, const struct contained_node *node, bool is_withheld)
 {
-	struct file file = {.size = node->size};
-	int r = 0;
+	struct file file = {.size = node->size, .is_withheld = is_withheld};
+	int r = is_withheld ? 0 : read_file(inventory, node, &file);
 
-	file.is_withheld = credential_file_is(target);
-	if (is_linked && !file.is_withheld)
-		r = look_where_it_leads(inventory, node, &file.is_withheld);
-	if (r == 0 && !file.is_withheld)
-		r = read_file(inventory, node, &file);
 	if (r != 0)
 		return r < 0 ? r : write_unreadable(inventory, r);
 	write_file(inventory, &file);
 	return 0;
+}
+
+/* One that the caller named, by whatever name and through whatever links. */
+static int judge_file(struct inventory *inventory, const struct contained_node *node, struct str target, bool is_linked)
+{
+	bool is_withheld = credential_file_is(target);
+	int r = is_linked && !is_withheld ? look_where_it_leads(inventory, node, &is_withheld) : 0;
+
+	if (r != 0)
+		return r < 0 ? r : write_unreadable(inventory, r);
+	return add_file(inventory, node, is_withheld);
 }
 
 /* ---- the call */
@@ -332,7 +338,7 @@ static int add_what_it_is(struct inventory *inventory, struct str target)
 	int r = 0;
 
 	if (inventory_folder_open(&inventory->folder, inventory->root, target, &node))
-		return add_file(inventory, &node, target, false);
+		return add_file(inventory, &node, false);
 	r = contained_open(inventory->root, target, CONTAINED_FOLLOW_NONE, &node);
 	is_linked = r == CONTAINED_LINKED;
 	if (is_linked)
@@ -341,7 +347,7 @@ static int add_what_it_is(struct inventory *inventory, struct str target)
 		return r < 0 ? r : write_unreadable(inventory, r);
 	switch (node.kind) {
 	case CONTAINED_FILE:
-		return add_file(inventory, &node, target, is_linked);
+		return judge_file(inventory, &node, target, is_linked);
 	case CONTAINED_DIRECTORY:
 		return write_directory(inventory, &node);
 	case CONTAINED_LINK:

@@ -73,13 +73,16 @@ static uint32_t first_bytes(const char *word, size_t len)
 	return bytes;
 }
 
-/* Marks all beginnings that have these first bytes, at most three of them. */
+/* Marks all beginnings that have these first bytes, at most three of them: the others may be anything, of which five bits count. */
 static void mark_beginnings(struct terms *terms, const char *first, size_t known)
 {
 	uint32_t bytes = first_bytes(first, known), rest;
 
-	for (rest = 0; rest < (uint32_t)TERMS_BEGINNINGS >> 5 * known; rest++)
-		set_bit(terms->beginnings, terms_beginning(bytes) | rest << 5 * known);
+	for (rest = 0; rest < 1u << 5 * (3 - known); rest++) {
+		uint32_t others = (rest & 0x1F) | (rest & 0x3E0) << 3;
+
+		set_bit(terms->beginnings, terms_beginning(bytes | others << 8 * known));
+	}
 }
 
 /* What the words that have this stem may begin with, as stem.h says it. */

@@ -81,7 +81,7 @@ static uint16_t find_short(struct counting *counting, size_t begin, size_t len)
 {
 	const char *bytes = counting->text.bytes + begin;
 	uint64_t low = lower(load(bytes), len), high = lower(load(bytes + 8), len > 8 ? len - 8 : 0);
-	struct terms_known *known = &counting->terms->known[(low ^ high * 31) * 0x9E3779B97F4A7C15ull >> 55];
+	struct terms_known *known = &counting->terms->known[(low ^ high * 31) * 0x9E3779B97F4A7C15ull >> 53];
 
 	if (known->low != low || known->high != high)
 		*known = (struct terms_known){low, high, terms_find(counting->terms, counting->text, begin)};
@@ -100,26 +100,32 @@ static size_t length_at(const struct counting *counting, uint64_t words, unsigne
 	return len + (size_t)__builtin_ctzll(~(words_of(load(behind)) | words_of(load(behind + 8)) << 8));
 }
 
-/* A word that begins at a bit of the block. Most end here: they begin like none of the question's. */
+/* A word at a bit of the block that begins like one of the question's. */
 static void look(struct counting *counting, uint64_t words, unsigned bit, size_t position)
 {
-	size_t begin = counting->at + bit, len;
+	size_t begin = counting->at + bit, len = length_at(counting, words, bit);
 
-	if (!terms_has_beginning(counting->terms, (uint32_t)load(counting->text.bytes + begin)))
-		return;
-	len = length_at(counting, words, bit);
 	take(counting,
 		len <= TERMS_KNOWN_BYTES ? find_short(counting, begin, len)
 					 : terms_find(counting->terms, counting->text, begin),
 		position);
 }
 
+/* Most words are passed over here: they begin like none of the question's. */
 static void count_block(struct counting *counting, uint64_t words)
 {
+	const struct terms *terms = counting->terms;
+	const char *bytes = counting->text.bytes + counting->at;
 	uint64_t begins = words & ~(words << 1 | (uint64_t)counting->is_inside);
+	size_t position = counting->words;
 
-	for (; begins != 0; begins &= begins - 1)
-		look(counting, words, (unsigned)__builtin_ctzll(begins), counting->words++);
+	for (; begins != 0; begins &= begins - 1, position++) {
+		unsigned bit = (unsigned)__builtin_ctzll(begins);
+
+		if (terms_has_beginning(terms, (uint32_t)load(bytes + bit)))
+			look(counting, words, bit, position);
+	}
+	counting->words = position;
 	counting->is_inside = words >> (BLOCK - 1);
 	counting->at += BLOCK;
 }

@@ -7,8 +7,8 @@
 
 enum {
 	TERMS_WORD_BYTES = 8192,    /* of a word that is compared; no longer one can be asked for */
-	TERMS_BEGINNINGS = 1 << 15, /* what three bytes can begin a word, by five bits of each */
-	TERMS_KNOWN = 512,          /* short words whose term is remembered for as long as the question is */
+	TERMS_BEGINNINGS = 1 << 15, /* what three bytes can begin a word, by their hash */
+	TERMS_KNOWN = 2048,         /* short words whose term is remembered for as long as the question is */
 	TERMS_KNOWN_BYTES = 16,
 	TERMS_NONE = UINT16_MAX,
 	TERMS_ARENA = 16 * 1024 * 1024,
@@ -48,10 +48,10 @@ uint16_t terms_find(struct terms *terms, struct str text, size_t begin);
 /* Goes on by one term at a position: the phrases that end with it. */
 uint64_t terms_advance(struct terms *terms, uint16_t term, size_t position);
 
-/* The number of a beginning, of its first three bytes: the same for upper and lower case. */
+/* The number of a beginning, of its first three bytes, the first one lowest: the same for upper and lower case. Others may have it too. */
 static inline uint32_t terms_beginning(uint32_t bytes)
 {
-	return (bytes & 0x1F) | (bytes >> 3 & 0x3E0) | (bytes >> 6 & 0x7C00);
+	return (bytes & 0x1F1F1Fu) * 0x9E3779B1u >> 17;
 }
 
 static inline bool terms_has_beginning(const struct terms *terms, uint32_t bytes)

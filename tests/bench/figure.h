@@ -39,7 +39,7 @@ static inline bool figure_print(struct figure *figure, const char *end)
 	double *values = figure->values;
 
 	qsort(values, FIGURE_ROUNDS, sizeof(*values), figure_by_value);
-	printf("  \"%s\": {\"median\": %.3f, \"min\": %.3f, \"max\": %.3f, \"goal\": %.1f, \"failsAbove\": %.1f}%s\n",
+	printf("  \"%s\": {\"median\": %.3f, \"min\": %.3f, \"max\": %.3f, \"goal\": %.2f, \"failsAbove\": %.2f}%s\n",
 		figure->name, values[FIGURE_ROUNDS / 2], values[0], values[FIGURE_ROUNDS - 1], figure->goal,
 		figure->bound, end);
 	return values[FIGURE_ROUNDS / 2] <= figure->bound;
