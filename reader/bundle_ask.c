@@ -14,12 +14,19 @@ _Static_assert(
 	(int)BUNDLE_ASK_LIMIT <= (int)BUNDLE_RANK_LIMIT && (int)BUNDLE_QUESTION_BYTES <= (int)TERMS_QUESTION_BYTES,
 	"what a call may ask is what is ranked");
 
+/* One text, as it is ranked. Borrows from the scratch arena and asking->text. */
+struct concept {
+	struct front_matter head;
+	struct bundle_rank_text text;
+};
+
 struct asking {
 	struct bundle_call *call;
 	const struct bundle_found *found; /* what is asked */
 	struct bundle *bundles;           /* as many; zeroed ones couldn't be opened */
 	size_t count;
 	struct bundle_rank *rank;
+	struct concept concept; /* the one that was read last */
 	struct arena scratch;
 	struct buf text;
 	struct buf faults;
@@ -47,12 +54,6 @@ static size_t number_of(size_t bundle, size_t concept)
 	return bundle << 32 | concept;
 }
 
-/* One text, as it is ranked. Lives in the scratch arena and asking->text. */
-struct concept {
-	struct front_matter head;
-	struct bundle_rank_text text;
-};
-
 static struct str join_tags(struct arena *arena, const struct front_matter *head)
 {
 	struct buf tags CLEANUP(buf_release) = {0};
@@ -67,24 +68,20 @@ static struct str join_tags(struct arena *arena, const struct front_matter *head
 }
 
 /* 0; a result of enum bundle_result; or -errno. */
-static int read_concept(struct asking *asking, const struct bundle *bundle, struct str id, struct concept **ret)
+static int read_concept(struct asking *asking, const struct bundle *bundle, struct str id)
 {
-	struct concept *concept;
+	struct concept *concept = &asking->concept;
 	int result = bundle_concept_read(bundle, id, &asking->text);
 
 	if (result != 0)
 		return result;
 	arena_reset(&asking->scratch);
-	concept = ARENA_NEW(&asking->scratch, struct concept);
-	if (concept == NULL)
-		return -ENOMEM;
 	result = front_matter_read(&asking->scratch, buf_str(&asking->text), &concept->head, &concept->text.body);
 	if (result < 0)
 		return result;
 	concept->text.title = concept->head.title.len > 0 ? concept->head.title : id;
 	concept->text.description = concept->head.description;
 	concept->text.tags = join_tags(&asking->scratch, &concept->head);
-	*ret = concept;
 	return concept->text.tags.bytes == NULL ? -ENOMEM : 0;
 }
 
@@ -108,15 +105,14 @@ static int rank_concept(struct asking *asking, size_t at, size_t concept_at)
 {
 	const struct bundle *bundle = &asking->bundles[at];
 	struct str id = bundle->named[concept_at];
-	struct concept *concept;
-	int result = read_concept(asking, bundle, id, &concept);
+	int result = read_concept(asking, bundle, id);
 
 	if (result > 0 && result != BUNDLE_CUT)
 		add_fault(asking, at, id, result);
 	if (result != 0)
 		return result < 0 ? result : 0;
 	asking->searched++;
-	return bundle_rank_add(asking->rank, number_of(at, concept_at), &concept->text);
+	return bundle_rank_add(asking->rank, number_of(at, concept_at), &asking->concept.text);
 }
 
 /* 0, a result that the call ends with, or -errno. */
@@ -165,14 +161,13 @@ static int show_hit(struct asking *asking, const struct bundle_rank_hit *hit)
 	const struct bundle *bundle = &asking->bundles[hit->number >> 32];
 	struct str id = bundle->named[hit->number & 0xFFFFFFFFu];
 	struct buf excerpt CLEANUP(buf_release) = {0};
-	struct concept *concept;
-	int result = read_concept(asking, bundle, id, &concept);
+	int result = read_concept(asking, bundle, id);
 
 	buf_init(&excerpt, 64 * 1024);
 	if (result == 0)
-		result = bundle_rank_excerpt(asking->rank, &concept->text, &excerpt);
+		result = bundle_rank_excerpt(asking->rank, &asking->concept.text, &excerpt);
 	if (result == 0)
-		write_hit(asking, hit, concept, id, buf_str(&excerpt));
+		write_hit(asking, hit, &asking->concept, id, buf_str(&excerpt));
 	return result < 0 ? result : 0;
 }
 

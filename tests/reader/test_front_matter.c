@@ -354,7 +354,7 @@ static void put_line(struct buf *block)
 static void what_the_plain_reader_knows_is_what_libyaml_says(void **state)
 {
 	size_t plain = 0, blocks = getenv("ADMITD_SLOW") != NULL ? 4000000 : 200000;
-	CLEANUP(buf_release) struct buf block;
+	CLEANUP(buf_release) struct buf block = {0};
 
 	(void)state;
 	buf_init(&block, 1 << 16);
@@ -387,7 +387,7 @@ static void heads_as_they_are_written_are_plain(void **state)
 
 static void a_text_of_many_lines_is_read_like_any(void **state)
 {
-	CLEANUP(buf_release) struct buf text;
+	CLEANUP(buf_release) struct buf text = {0};
 
 	(void)state;
 	buf_init(&text, 1 << 20);
