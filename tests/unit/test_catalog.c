@@ -56,6 +56,8 @@ static const struct refusal refusals[] = {
 	{"a safe read that is deferred", GITHUB_READS, "[\"github.branches.read\"]",
 		"/mcps/github/runtime/capabilities/0"},
 	{"a safe read that writes", GITHUB_READS, "[\"github.issues.write\"]", "/mcps/github/runtime/capabilities/0"},
+	{"a safe read of another verb", GITHUB_READS, "[\"github.issues.fetch\"]",
+		"/mcps/github/runtime/capabilities/0"},
 	{"a safe read of four parts", GITHUB_READS, "[\"github.issues.read.all\"]",
 		"/mcps/github/runtime/capabilities/0"},
 	{"a safe read of two parts without a root resource", GITHUB_READS, "[\"github.read\"]",
