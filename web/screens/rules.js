@@ -20,7 +20,7 @@ function Explained({name}) {
 function Explain({query}) {
   const [text, setText] = useState(query.capability ?? "");
   const submit = (event) => { event.preventDefault(); setQuery({capability: text.trim()}); };
-  return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit}><input aria-label="Capability" placeholder="github.issues.read" style=${{width: "38ch"}} value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
+  return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit} style=${{flex: 1}}><input aria-label="Capability" placeholder="github.issues.read" style=${{flex: "1 1 128px", maxWidth: "40ch"}} value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
 }
 
 function Changes({answer}) {
