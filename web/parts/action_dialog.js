@@ -74,7 +74,7 @@ export const countText = (count, one, many = `${one}s`) => `${count} ${count ===
 export function Impact({impact, checkedAt, was}) {
   const now = useNow(1000);
   if (!impact) return html`<section class="imp" aria-busy="true"><h3>Asking what it would do…</h3></section>`;
-  return html`<section class="imp" aria-live="polite"><h3>${impact.headline} <span>${was && `was: ${was}, `}checked ${age(checkedAt, now)} ago</span></h3><ul>${impact.lines.map((line, at) => html`
+  return html`<section class="imp" aria-live="polite"><h3><${Text} of=${impact.headline} /> <span>${was && `was: ${was}, `}checked ${age(checkedAt, now)} ago</span></h3><ul>${impact.lines.map((line, at) => html`
     <li key=${at}><${StateSign} state=${line} /><b><${Text} of=${line.text} /></b><span><${Text} of=${line.does} /></span></li>`)}</ul></section>`;
 }
 

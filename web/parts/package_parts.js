@@ -11,7 +11,7 @@ import {Inputs, parts} from "./story.js";
 
 // ---- The state in which something is, with the daemon's words, since when, and what frees it.
 
-const Opening = ({title, lines}) => html`<div><h3>${title}</h3><ul>${lines.map((line, at) => html`<li key=${at}>${line.sign ? html`<${StateSign} state=${line} /><div><${Text} of=${line.text} /></div>` : html`<span>${line.text}</span>`}</li>`)}</ul></div>`;
+const Opening = ({title, lines}) => html`<div><h3>${title}</h3><ul>${lines.map((line, at) => html`<li key=${at}>${line.sign ? html`<${StateSign} state=${line} /><div><${Text} of=${line.text} /></div>` : html`<span><${Text} of=${line.text} /></span>`}</li>`)}</ul></div>`;
 
 const Opens = ({opens}) => opens && html`<div class="opensbox"><${Opening} title="Approve once opens" lines=${opens.lines.once} /><${Opening} title="Always allow opens" lines=${opens.lines.always} /></div>`;
 

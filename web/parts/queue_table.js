@@ -65,7 +65,7 @@ function Because({item: {arm, facts, operatorState}}) {
   return html`<${Text} of=${operatorState.body} />`;
 }
 
-const Opens = ({item}) => !item.gone && item.besides;
+const Opens = ({item}) => !item.gone && html`<${Text} of=${item.besides} />`;
 
 function What({item, inGroup}) {
   const more = item.packageId ? [!inGroup && item.project, item.agent].filter(Boolean) : [item.project, item.planRevision && `revision ${item.planRevision}`].filter(Boolean);
@@ -107,7 +107,7 @@ function CauseHead({group}) {
   const action = group.cause.actions[0];
   return html`<div class="gi"><${StateSign} state=${first.operatorState} /><b><${Text} of=${group.cause.headline} /></b>
     <span class="q">${first.facts?.actor ? html`by <${Text} of=${first.facts.actor.principal} /> at <${When} at=${first.facts.at} />${first.facts.reason && ": "}<${Quote} of=${first.facts.reason} />` : html`<${Text} of=${first.operatorState.body} />`}</span>
-    <span class="end">${action && html`<span>${group.cause.does}</span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
+    <span class="end">${action && html`<span><${Text} of=${group.cause.does} /></span><${ActionButton} action=${action} others=${[action]} about=${html`For ${group.cause.count} packages of <${Id} of=${first.project} />`} />`}</span></div>`;
 }
 
 const TITLES = {plans: "Plans to decide", one: "One by one"};
