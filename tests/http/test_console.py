@@ -111,9 +111,14 @@ def all_screens_together_are_lighter_than_they_may_be(daemon):
 
 @scene
 def every_sign_of_the_table_of_words_has_a_picture(daemon):
-    with open(os.path.join(WEB, "..", "policy", "words.c"), encoding="utf-8") as file:
-        signs = re.findall(r'\[(?:ARM|OPERATOR)_\w+\] = \{"([^"]+)"', file.read())
-    check(len(signs) >= 16, "signs: %r" % signs)
+    signs = set()
+    for name in ("words.c", "words_event.c", "words_queue.c", "trace_words.c"):
+        with open(os.path.join(WEB, "..", "policy", name), encoding="utf-8") as file:
+            text = file.read()
+        signs |= set(re.findall(r'"([^"\n]+)",\s*"(?:neutral|amber|red|slate|green)"', text) if name != "words.c" else
+                     re.findall(r'\[(?:ARM|OPERATOR)_\w+\] = \{"([^"]+)"', text))
+    signs -= {"dot"}  # for what has none
+    check(len(signs) >= 18, "signs: %r" % signs)
     marks = daemon.nobody.get("/web/console.js").must(200).raw.decode()
     pictures = dict(re.findall(r'"?(\w[\w ,?]*)"?: "(\w+)"', re.search(r"const SIGNS = (\{\"half disc.*?\});", marks, re.S).group(1)))
     page = daemon.nobody.get("/").must(200).raw.decode()

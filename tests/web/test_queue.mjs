@@ -142,7 +142,7 @@ test("the sign beside a headline is the one that the daemon names", async (stage
   const page = await stage.page("ana");
   const items = (await stage.api("ana", "GET", "/v1/recovery?limit=500")).body;
   const item = items.items.find((one) => one.label === "map-module-boundaries");
-  item.operatorState.sign = "clock";
+  item.words.sign = "clock";
   delete item.cause;
   await page.route("**/v1/recovery*", (route) => route.fulfill({json: items}));
   await page.reload();

@@ -15,14 +15,6 @@ for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => 
 
 export const order = {ids: []}; // packages as the queue showed them last: what is next of one that has left it
 
-export const KINDS = [["", "All"], ["plans", "Plans"], ["access", "Access"], ["setup", "Set-up"], ["changes", "Plan changes"], ["other", "Other"]];
-const OF_STATE = {needs_project_context: "access", mcp_needs_setup: "setup", plan_needs_changes: "changes"};
-
-export function kindOf(item) {
-  if (item.kind === "plan_waits_for_approval") return "plans";
-  return OF_STATE[item.operatorState?.key] ?? "other";
-}
-
 /** What is shown of `items`, given what was shown before: {rows, fresh}. A row is an item, with `gone` if it isn't held any more: until the cursor has moved. */
 export function arrange(before, items, cursorId, moved) {
   const now = new Map(items.map((item) => [item.id, item]));
@@ -42,7 +34,7 @@ export function grouped(rows, places) {
   const groups = new Map([["plans", []]]);
   const count = new Map();
   for (const row of rows) if (row.cause) count.set(row.cause.key, (count.get(row.cause.key) ?? 0) + 1);
-  const keyOf = (row) => places.get(row.id) ?? (kindOf(row) === "plans" ? "plans" : row.cause && count.get(row.cause.key) > 1 ? row.cause.key : ONE_BY_ONE);
+  const keyOf = (row) => places.get(row.id) ?? (row.tag === "plans" ? "plans" : row.cause && count.get(row.cause.key) > 1 ? row.cause.key : ONE_BY_ONE);
   for (const row of rows) {
     places.set(row.id, keyOf(row));
     const key = keyOf(row);

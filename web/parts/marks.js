@@ -44,26 +44,16 @@ export const Quote = ({of}) => (of ? html`<q><${Words} of=${of} /></q>` : null);
 
 // ---- The signs of chapter 7.4: shape and colour, always beside their words.
 
-/** The picture of each `sign` of an operatorState; the words are the daemon's. */
+/** The picture of each `sign` that the daemon names; the words are its, too. */
 const SIGNS = {"half disc": "ask", "disc, slash": "denied", "disc, 1": "used", "disc, minus": "removed", "quarter disc": "narrow", "folder, arrow": "root",
   clock: "clock", "disc, gap": "gap", "disc, arrow back": "back", "folder, ?": "noroot", loop: "again", lines: "text", triangle: "setup", "dashed disc": "later",
-  check: "ok", "square, x": "plan", diamond: "decide", "disc, play": "run"};
-const KINDS = {plan_waits_for_approval: "decide", plan_sent_back: "back", package_failed: "plan", run_silent: "clock", project_without_root: "noroot"};
-const KIND_TONES = {package_failed: "red", run_silent: "amber", project_without_root: "amber"};
+  check: "ok", "square, x": "plan", diamond: "decide", play: "run"};
 
 export const Sign = ({name, tone}) => html`<svg class=${`s t-${tone ?? "neutral"}`} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
 export const signOf = (state) => SIGNS[state?.sign] ?? "dot";
 
 export const StateSign = ({state}) => html`<${Sign} name=${signOf(state)} tone=${state?.tone} />`;
-
-export function ItemSign({item}) {
-  if (item.operatorState) return html`<${StateSign} state=${item.operatorState} />`;
-  return html`<${Sign} name=${KINDS[item.kind] ?? "dot"} tone=${KIND_TONES[item.kind]} />`;
-}
-
-const STATUSES = {allowed: ["ok", "green"], warning: ["later", "slate"], blocked: ["plan", "red"]};
-export const StatusSign = ({status}) => html`<${Sign} name=${STATUSES[status]?.[0] ?? "dot"} tone=${STATUSES[status]?.[1]} />`;
 
 // ---- A short id that copies the whole one.
 

@@ -9,7 +9,7 @@ import {useResource} from "../lib/resource.js";
 import {Age, When, serverNow} from "../lib/time.js";
 import {countText} from "./action_dialog.js";
 import {ActionButton, MoreActions} from "./actions.js";
-import {Id, ItemSign, Quote, Sign, StateSign, Text} from "./marks.js";
+import {Id, Quote, Sign, StateSign, Text} from "./marks.js";
 import {Decided, Held, Waited} from "./plots.js";
 
 // ---- How much waits, for how long, and the three plots.
@@ -95,7 +95,7 @@ function Row({item, inGroup, isCursor, isSelected, cleared, index}) {
   }, [isCursor]);
   const names = [inGroup && "in", isCursor && "cur", item.gone && "gone"].filter(Boolean).join(" ");
   return html`<tr ref=${box} class=${names} data-row=${item.id} aria-rowindex=${index} aria-selected=${isSelected} tabindex=${isCursor ? 0 : -1} onPointerDown=${() => cursor.set(item.id)} onFocusIn=${() => cursor.set(item.id)}>
-    <td class="sg">${item.gone ? html`<${Sign} name="ok" tone="green" />` : html`<${ItemSign} item=${item} />`}</td>
+    <td class="sg">${item.gone ? html`<${Sign} name="ok" tone="green" />` : html`<${StateSign} state=${item.words} />`}</td>
     <td class="what">${isSelected && html`<b class="pick">✓<span class="hid"> selected</span></b>`}<${What} item=${item} inGroup=${inGroup} /></td>
     <td class="why"><${Why} item=${item} inGroup=${inGroup} cleared=${cleared} /></td>
     <td class=${old(item) ? "num old" : "num"}>${!item.gone && html`<${Age} since=${item.since} />`}</td>

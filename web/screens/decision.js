@@ -6,7 +6,7 @@ import {back, link, useKeys} from "../lib/page.js";
 import {useResource} from "../lib/resource.js";
 import {When} from "../lib/time.js";
 import {Loading, ProblemBox} from "../parts/load.js";
-import {CopyId, Id, StatusSign, Text, Words} from "../parts/marks.js";
+import {CopyId, Id, StateSign, Text, Words} from "../parts/marks.js";
 import {Crumb, Inputs} from "../parts/story.js";
 
 // ---- The decisions that were recorded, newest first.
@@ -20,38 +20,37 @@ export function Decisions() {
       <tr key=${one.id}><td><a class="l" href=${link("decisions", one.id)}><${Id} of=${one.id} short=${true} /></a></td><td data-k="Package"><${Id} of=${one.packageDigest} short=${true} /></td><td data-k="Catalog"><${Id} of=${one.catalogDigest} short=${true} /></td><td data-k="Engine">${one.engineRevision}</td><td data-k="First made"><${When} at=${one.createdAt} /></td></tr>`)}</tbody></table></div>`}`;
 }
 
-const verdict = (data) => data.result.aggregate.status;
-
-function Rule({data}) {
-  const {rule} = data;
-  if (!rule) return null;
-  const where = rule.row ? `row ${rule.row}` : "a subtask's rule";
-  return html`<section class=${`state t-${{blocked: "red", warning: "slate", allowed: "green"}[verdict(data)]}`}><div class="hd"><${StatusSign} status=${verdict(data)} /><h2 tabindex="-1">${verdict(data) === "blocked" ? "Blocked" : verdict(data) === "warning" ? "Goes ahead with a warning" : "Allowed"} by ${where}</h2></div>
-    <p><${Words} of=${rule.when} />: <${Words} of=${rule.because} /></p></section>`;
+function Rule({data: {words}}) {
+  if (!words) return null;
+  return html`<section class=${`state t-${words.tone}`}><div class="hd"><${StateSign} state=${words} /><h2 tabindex="-1"><${Text} of=${words.headline} /></h2></div>${words.detail && html`<p><${Words} of=${words.detail} /></p>`}</section>`;
 }
+
+const Step = ({step}) => html`<div class=${step.met ? "rule-row met" : "rule-row"}><code>${step.row}</code><span>${step.asks} <b>${step.answer}</b>: <${Words} of=${step.because} /></span></div>`;
 
 function Trace({trace}) {
   const [open, setOpen] = useState(false);
   const before = trace.filter((step) => !step.met);
   return html`${before.length > 0 && html`<div class="rule-row"><button class="ta" aria-expanded=${open} onClick=${() => setOpen(!open)}>${before.length === 1 ? "row" : "rows"} ${before[0].row}${before.length > 1 ? `–${before.at(-1).row}` : ""} didn’t apply (${open ? "hide" : "show"})</button></div>`}
-    ${trace.filter((step) => step.met || open).map((step) => html`<div key=${step.row} class=${step.met ? "rule-row met" : "rule-row"}><code>${step.row}</code><span>${step.met ? "Yes: " : "No: "}<${Words} of=${step.because} /></span></div>`)}`;
+    ${trace.filter((step) => step.met || open).map((step) => html`<${Step} key=${step.row} step=${step} />`)}`;
 }
 
-function CapabilityRow({one, status}) {
-  return html`<tr><td data-k="as written"><${Id} of=${one.asWritten} /></td><td data-k="read as"><${Id} of=${one.capability ?? "unsafe text"} />${one.nearest && html` <span class="faint">closest known: <${Id} of=${one.nearest} /></span>`}</td><td data-k="class">${one.class?.replaceAll("_", " ")}</td>
-    <td data-k="rule">${one.rule} <span class="faint"><${Words} of=${one.because} /></span></td><td data-k="covered by">${one.coveredBy ? html`<${Id} of=${one.coveredBy} short=${true} />` : "none"}</td><td data-k="prohibited by">${one.prohibitedBy ? html`<${Text} of=${one.prohibitedBy} />` : ""}</td><td data-k="verdict"><span class="v"><${StatusSign} status=${status} />${status}</span></td></tr>`;
+const Said = ({state}) => html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} /><${Text} of=${state.headline} /></span>`;
+
+function CapabilityRow({one}) {
+  return html`<tr><td data-k="as written"><${Id} of=${one.asWritten} /></td><td data-k="read as"><${Id} of=${one.capability ?? "unsafe text"} />${one.nearest && html` <span class="faint">closest known: <${Id} of=${one.nearest} /></span>`}</td><td data-k="class">${one.classWords}</td>
+    <td data-k="rule">${one.rule} <span class="faint">${one.because}</span></td><td data-k="covered by">${one.coverage} ${one.coveredBy && html`<${Id} of=${one.coveredBy} short=${true} />`}</td><td data-k="verdict"><${Said} state=${one.verdict} />${one.prohibitedBy && html`<span class="m">by <${Text} of=${one.prohibitedBy} /></span>`}</td></tr>`;
 }
 
-const Capabilities = ({rows, status}) => html`<div class="scroll"><table class="rowlist"><thead><tr>${["as written", "read as", "class", "rule", "covered by", "prohibited by", "verdict"].map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
-  <tbody>${rows.map((one, at) => html`<${CapabilityRow} key=${at} one=${one} status=${status ?? one.status} />`)}</tbody></table></div>`;
+const Capabilities = ({rows}) => html`<div class="scroll"><table class="rowlist"><thead><tr>${["as written", "read as", "class", "rule", "covered by", "verdict"].map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
+  <tbody>${rows.map((one, at) => html`<${CapabilityRow} key=${at} one=${one} />`)}</tbody></table></div>`;
 
 function Requirement({one}) {
-  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, for <${Text} of=${one.agent} />, <code><${Text} of=${one.pointer} /></code></p></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} status=${one.status} /></section>`;
+  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, ${one.level}, for <${Text} of=${one.agent} />, <code><${Text} of=${one.pointer} /></code></p><${Said} state=${one.operatorState} /></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} /></section>`;
 }
 
 function Subtasks({rows}) {
   if (!rows.length) return null;
-  return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: <${Words} of=${one.when} /></span></div>`)}<${Capabilities} rows=${rows} /></section>`;
+  return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: ${one.when}</span></div>`)}<${Capabilities} rows=${rows} /></section>`;
 }
 
 /** The decision before this one of the same package. */
@@ -78,7 +77,7 @@ function Trials({data}) {
   const [problem, setProblem] = useState(null);
   const attempt = (promise, tell) => { setSaid("…"); setProblem(null); promise.then((answer) => setSaid(tell(answer)), (fault) => { setSaid(null); setProblem(fault); }); };
   const replay = () => attempt(ask("POST", `/v1/decisions/${data.id}/replay`), (answer) => (answer.same ? "Same bytes: replayed with its own catalog, it came out as recorded." : `Another result: ${answer.resultDigest.replayed} in place of ${answer.resultDigest.recorded}.`));
-  const again = () => attempt(job("POST", "/v1/rejudge", {decisionId: data.id}, () => {}), (answer) => (answer.result.counts.changed ? `The catalog of now decides otherwise: ${answer.result.changes.map((one) => `${one.before} becomes ${one.after}`).join(", ")}.` : "The catalog of now decides the same."));
+  const again = () => attempt(job("POST", "/v1/rejudge", {decisionId: data.id}, () => {}), (answer) => (answer.result.counts.changed ? `The catalog of now decides otherwise. ${[...answer.result.changes, ...answer.result.reasons].map((one) => one.wordsAfter.headline).join(" ")}` : "The catalog of now decides the same."));
   return html`<div class="acts plan-acts"><button class="btn lg" onClick=${replay}>Replay</button><button class="btn lg" onClick=${again}>Judge again</button>${said && html`<span role="status">${said}</span>`}</div><${ProblemBox} problem=${problem} />`;
 }
 

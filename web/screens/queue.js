@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {onEvents} from "../lib/live.js";
 import {html, useValue} from "../lib/html.js";
 import {go, say, setQuery, useKeys} from "../lib/page.js";
-import {KINDS, QUEUE, arrange, cursor, grouped, kindOf, order, settled} from "../lib/queue.js";
+import {QUEUE, arrange, cursor, grouped, order, settled} from "../lib/queue.js";
 import {useResource} from "../lib/resource.js";
 import {startById} from "../parts/actions.js";
 import {Load} from "../parts/load.js";
@@ -47,11 +47,11 @@ function useSpoken(fresh, rows) {
   }, [fresh.length, gone]);
 }
 
-function Toolbar({items, query, fresh, show}) {
-  const counts = (kind) => items.filter((item) => !kind || kindOf(item) === kind).length;
+function Toolbar({items, tags, query, fresh, show}) {
+  const counts = (tag) => items.filter((item) => !tag || item.tag === tag).length;
   const projects = [...new Set(items.map((item) => item.project))].sort();
-  return html`<div class="bar">${KINDS.filter(([kind]) => kind !== "other" || counts(kind)).map(([kind, label]) => html`
-      <button key=${kind} class="chip" aria-pressed=${(query.kind ?? "") === kind} onClick=${() => setQuery({kind})}>${label} <i>${counts(kind)}</i></button>`)}
+  return html`<div class="bar">${[{id: "", label: "All"}, ...tags].filter(({id}) => id !== "other" || counts(id)).map(({id, label}) => html`
+      <button key=${id} class="chip" aria-pressed=${(query.kind ?? "") === id} onClick=${() => setQuery({kind: id})}>${label} <i>${counts(id)}</i></button>`)}
     ${fresh.length > 0 && html`<button class="fresh" onClick=${show}>Show ${fresh.length} new <kbd>n</kbd></button>`}<span class="sp"></span>
     <label class="sel">Project <select value=${query.project ?? ""} onChange=${(event) => setQuery({project: event.target.value})}><option value="">all</option>${projects.map((id) => html`<option key=${id} value=${id} selected=${query.project === id}>${plain(id)}</option>`)}</select></label>
     <label class="sel">Group by <select value=${query.group ?? ""} onChange=${(event) => setQuery({group: event.target.value})}><option value="">cause</option><option value="none" selected=${query.group === "none"}>nothing</option></select></label></div>`;
@@ -60,7 +60,7 @@ function Toolbar({items, query, fresh, show}) {
 const EMPTY = "Nothing is held. A blocked package appears here, with its reason and what frees it.";
 
 function useRows(items, query) {
-  const wanted = useMemo(() => items?.filter((item) => (!query.kind || kindOf(item) === query.kind) && (!query.project || item.project === query.project)), [items, query.kind, query.project]);
+  const wanted = useMemo(() => items?.filter((item) => (!query.kind || item.tag === query.kind) && (!query.project || item.project === query.project)), [items, query.kind, query.project]);
   const frozen = useFrozen(wanted, `${query.kind ?? ""}/${query.project ?? ""}`);
   const groups = useMemo(() => (query.group === "none" ? [{key: "all", rows: frozen.rows}] : grouped(frozen.rows, frozen.places)), [frozen.rows, query.group]);
   const flat = useMemo(() => groups.flatMap((group) => group.rows), [groups]);
@@ -90,7 +90,7 @@ export function Queue({query}) {
   useEffect(() => { if (items) performance.mark("admitd.useful"); }, [!items]);
   if (!items) return html`<${Load} resource=${resource} />`;
   return html`<${Load} resource=${resource} /><${QueueHead} page=${resource.data} />
-    <${Toolbar} items=${items} query=${query} fresh=${rows.fresh} show=${rows.show} />
+    <${Toolbar} items=${items} tags=${resource.data.tags} query=${query} fresh=${rows.fresh} show=${rows.show} />
     <${SelectedBar} rows=${rows.flat.filter((row) => selected.includes(row.id) && !row.gone)} clear=${() => setSelected([])} />
     ${rows.flat.length ? html`<${QueueTable} groups=${rows.groups} cleared=${cleared} selected=${selected} windowed=${rows.flat.length > WINDOW_OVER} />` : html`<p class="card empty">${items.length || rows.fresh.length ? "Nothing of this kind waits." : EMPTY}</p>`}`;
 }

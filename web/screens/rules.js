@@ -5,7 +5,7 @@ import {html} from "../lib/html.js";
 import {useResource} from "../lib/resource.js";
 import {link, setQuery} from "../lib/page.js";
 import {Loading, ProblemBox} from "../parts/load.js";
-import {Id, Sign, Text, Words} from "../parts/marks.js";
+import {Id, Sign, StateSign, Text, Words} from "../parts/marks.js";
 
 function Explained({name}) {
   const [found, set] = useState({});
@@ -23,11 +23,19 @@ function Explain({query}) {
   return html`<section class="card"><div class="sec"><h2>Explain a capability</h2></div><div class="bar pad"><form onSubmit=${submit} style=${{flex: 1}}><input aria-label="Capability" placeholder="github.issues.read" style=${{flex: "1 1 128px", maxWidth: "40ch"}} value=${text} onInput=${(event) => setText(event.target.value)} /><button class="btn">Explain</button></form></div><${Explained} name=${query.capability} /></section>`;
 }
 
+function Change({one: {decisionId, label, project, wordsBefore, wordsAfter}}) {
+  const same = wordsBefore.headline === wordsAfter.headline;
+  const side = (words) => html`<div class="v"><${StateSign} state=${words} /><span><${Text} of=${words.headline} />${same && html`<span class="m"><${Words} of=${words.detail} /></span>`}</span></div>`;
+  return html`<tr><td data-k="Package"><a class="l" href=${link("decisions", decisionId)}>${label ? html`<${Text} of=${label} />` : html`<${Id} of=${decisionId} short=${true} />`}</a><span class="m"><${Text} of=${project} /></span></td><td data-k="Now">${side(wordsBefore)}</td><td data-k="Then">${side(wordsAfter)}</td></tr>`;
+}
+
+const ChangeList = ({list}) => list.length > 0 && html`<table class="rowlist"><thead><tr><th scope="col">Package</th><th scope="col">Now</th><th scope="col">Then</th></tr></thead><tbody>${list.map((one) => html`<${Change} key=${one.decisionId} one=${one} />`)}</tbody></table>`;
+
 function Changes({answer}) {
-  const {counts, changes} = answer.decisions;
-  return html`<div class="pad" role="status"><p><b>${counts.changed} of ${counts.judged} decisions would change.</b> ${counts.notKept ? `${counts.notKept} can't be judged: their documents aren't kept.` : ""}</p>
+  const {counts, changes, reasons} = answer.decisions;
+  return html`<div class="pad" role="status"><p><b>${counts.outcomes} of ${counts.judged} decisions would change.</b> ${counts.notKept ? `${counts.notKept} can't be judged: their documents aren't kept.` : ""}</p>
     <p class="muted">Capabilities: ${answer.changes.capabilities.added.length} added, ${answer.changes.capabilities.removed.length} removed, ${answer.changes.capabilities.reclassified.length} in another class.</p>
-    <ul>${changes.slice(0, 100).map((one) => html`<li key=${one.decisionId}><a href=${link("decisions", one.decisionId)}><${Id} of=${one.decisionId} short=${true} /></a> ${one.before} → <b>${one.after}</b></li>`)}</ul></div>`;
+    <${ChangeList} list=${changes} />${counts.reasons > 0 && html`<details><summary>${counts.reasons} more keep their outcome, for another reason</summary><${ChangeList} list=${reasons} /></details>`}</div>`;
 }
 
 function Compare() {
