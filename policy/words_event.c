@@ -108,7 +108,7 @@ static const struct event_row rows[] = {
 	{"hold.changed", .headline = "Held for another reason: {state}", .detail = "[{engine}]"},
 	{"hold.cleared", .sign = OK, "Not held any more"},
 
-	{"run.claimed", .sign = "disc, play", "neutral", "Claimed by {who}", "[Attempt {attempt}]"},
+	{"run.claimed", .sign = "play", "neutral", "Claimed by {who}", "[Attempt {attempt}]"},
 	{"run.ended", OUTCOME("succeeded"), .sign = OK, "Run succeeded", "[Attempt {attempt}]", "summary"},
 	{"run.ended", OUTCOME("failed"), .sign = BAD, "Run failed", "[Attempt {attempt}]", "summary"},
 	{"run.ended", OUTCOME("released"), .sign = "disc, arrow back", "neutral", "Run given back",

@@ -24,7 +24,7 @@ struct event_facts {
 };
 
 struct event_words {
-	const char *sign; /* of 7.4's table, or "diamond", "dot" and "disc, play" */
+	const char *sign; /* of 7.4's table, or "diamond", "dot" and "play" */
 	const char *tone; /* 1.12's */
 	struct str headline;
 	struct str detail; /* absent: nothing more to say */
