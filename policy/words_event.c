@@ -258,14 +258,14 @@ static int fact_capabilities(struct arena *arena, const json_t *names, struct st
 	return 0;
 }
 
-/* "2026-12-07T09:41:00.000Z" as "2026-12-07 09:41". */
+/* "2026-12-07T09:41:00.000Z" as "2026-12-07 09:41 UTC". */
 static int fact_time(struct arena *arena, struct str time, struct str *ret)
 {
 	enum { DATE = 10, CLOCK = 11, CLOCK_LENGTH = 5, WHOLE = CLOCK + CLOCK_LENGTH };
 
 	if (time.len < WHOLE)
 		return 0;
-	*ret = arena_printf(arena, "%.*s %.*s", DATE, time.bytes, CLOCK_LENGTH, time.bytes + CLOCK);
+	*ret = arena_printf(arena, "%.*s %.*s UTC", DATE, time.bytes, CLOCK_LENGTH, time.bytes + CLOCK);
 	return ret->bytes != NULL ? 0 : -ENOMEM;
 }
 

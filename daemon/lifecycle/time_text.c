@@ -93,8 +93,9 @@ struct str time_text_clock(struct arena *arena, int64_t at, int64_t now)
 	if (at == 0)
 		return (struct str){0};
 	if (moment.year == today.year && moment.month == today.month && moment.day == today.day)
-		return arena_printf(arena, "%02d:%02d", moment.hour, moment.minute);
-	return arena_printf(arena, "%d %s %02d:%02d", moment.day, months[moment.month - 1], moment.hour, moment.minute);
+		return arena_printf(arena, "%02d:%02d UTC", moment.hour, moment.minute);
+	return arena_printf(
+		arena, "%d %s %02d:%02d UTC", moment.day, months[moment.month - 1], moment.hour, moment.minute);
 }
 
 struct str time_text_age(struct arena *arena, int64_t span_ms)

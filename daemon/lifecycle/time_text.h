@@ -15,7 +15,7 @@ enum { TIME_TEXT_SIZE = 25 }; /* "2026-11-30T09:00:02.114Z" and a NUL */
 void time_text_write(int64_t at, char ret_text[static TIME_TEXT_SIZE]);
 /* The same in an arena; absent for 0, and when memory ran out. */
 struct str time_text(struct arena *arena, int64_t at);
-/* For sentences: "09:04", or "30 Nov 09:04" when that isn't the day of `now`. Absent for 0. */
+/* For sentences: "09:04 UTC", or "30 Nov 09:04 UTC" when that isn't the day of `now`. Absent for 0. */
 struct str time_text_clock(struct arena *arena, int64_t at, int64_t now);
 /* For sentences, how long ago or from now: "12 s", "5 min", "3 h", "2 d". */
 struct str time_text_age(struct arena *arena, int64_t span_ms);

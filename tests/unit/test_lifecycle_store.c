@@ -175,7 +175,7 @@ static void a_grant_ends_at_its_end_and_a_clock_set_back_revives_nothing(void **
 	lifecycle_fixture_pass(fixture, 1);
 	assert_int_equal(lifecycle_fixture_preview(fixture, "t", &preview), 0);
 	assert_int_equal(preview.judgement.packages[0].hold.arm, ARM_EXPIRED);
-	assert_true(str_is(preview.judgement.packages[0].state.words.body, "approver approved it until 09:00."));
+	assert_true(str_is(preview.judgement.packages[0].state.words.body, "approver approved it until 09:00 UTC."));
 	lifecycle_fixture_pass(fixture, -1000);
 	assert_int_equal(lifecycle_fixture_approve(fixture, "t", 1, &approval), LIFECYCLE_ADMISSION_BLOCKED);
 	assert_int_equal(approval.judgement.packages[0].hold.arm, ARM_EXPIRED);

@@ -294,7 +294,8 @@ static void the_next_handoff_is_refused(struct way *way)
 		"[{\"path\":\"/grants/fs-backend/consumed\",\"before\":false,\"after\":true}]");
 	assert_int_equal(handoff.judged.hold.arm, ARM_USED_UP);
 	expect_str(handoff.judged.state.words.headline, "One-time access is used up");
-	expect_str(handoff.judged.state.words.body, "The approval of 09:04 was for one attempt; attempt 1 used it.");
+	expect_str(
+		handoff.judged.state.words.body, "The approval of 09:04 UTC was for one attempt; attempt 1 used it.");
 	expect_grant_actions(&handoff.judged.actions, 1, 1);
 	expect_str(handoff.judged.actions.items[0].label, "Approve once more…");
 	assert_int_equal(handoff.judged.actions.count, 5);

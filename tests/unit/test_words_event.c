@@ -186,7 +186,7 @@ static void surfaces_say_what_came_of_them(void **state)
 		"\"status\":\"healthy\",\"checkedAt\":\"2026-11-30T08:29:41.000Z\"},{\"mcpId\":\"github\",\"observed\":"
 		"false,"
 		"\"status\":\"unknown\",\"checkedAt\":null}]}");
-	assert_said(words, "marek approved the plan, revision 2", "filesystem seen healthy at 08:29");
+	assert_said(words, "marek approved the plan, revision 2", "filesystem seen healthy at 08:29 UTC");
 	assert_string_equal(words.sign, "check");
 	assert_string_equal(words.tone, "green");
 }
@@ -212,7 +212,7 @@ static void a_grant_says_for_whom_and_what_it_did(void **state)
 			    "{\"decision\":\"approved\",\"capabilities\":[\"filesystem.project.read\","
 			    "\"filesystem.project.list\"],\"expiresAt\":\"2026-12-07T09:41:00.000Z\"}"),
 		"marek approved read access, once",
-		"filesystem.project.read, filesystem.project.list, until 2026-12-07 09:41");
+		"filesystem.project.read, filesystem.project.list, until 2026-12-07 09:41 UTC");
 	assert_said(say(state, facts, "{\"decision\":\"denied\"}"), "marek denied read access", NULL);
 }
 
