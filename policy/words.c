@@ -310,6 +310,11 @@ const char *action_off_text(enum action_off off)
 	return offs[off].text;
 }
 
+struct str words_unreadable(void)
+{
+	return STR("Its record is damaged and can't be judged, so nothing of it goes ahead.");
+}
+
 int words_used_up(struct arena *arena, int64_t attempt, struct str *ret)
 {
 	*ret = arena_printf(arena, "Attempt %lld has used it, that can't be undone.", (long long)attempt);

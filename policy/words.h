@@ -86,6 +86,8 @@ const char *action_off_name(enum action_off off);
 const char *action_off_text(enum action_off off);
 /* The same for a one-time approval that this attempt used. 0 or -ENOMEM. */
 int words_used_up(struct arena *arena, int64_t attempt, struct str *ret) MUST_USE;
+/* What is said of a package or plan whose record is damaged. */
+struct str words_unreadable(void);
 /* The button's label, e.g. "Approve once more…" for used_up. 0 or -ENOMEM. */
 int words_action_label(struct arena *arena, enum action_id action, enum hold_arm arm, struct str project,
 	struct str *ret_label) MUST_USE;

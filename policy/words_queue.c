@@ -28,6 +28,7 @@ static const struct kind_row rows[] = {
 	{"plan_sent_back", TAG_OTHER, "disc, arrow back", "neutral", "Plan was sent back"},
 	{"package_failed", TAG_OTHER, "square, x", "red", "Package failed"},
 	{"run_silent", TAG_OTHER, "clock", "amber", "Run is silent"},
+	{"unreadable", TAG_OTHER, "square, x", "red", "Can't be read"},
 	{"project_without_root", TAG_ACCESS, "folder, ?", "amber", "Project has no folder yet"},
 };
 

@@ -6,8 +6,9 @@
 
 static void write_state(const struct lifecycle_recovery_item *item, struct json_out *out)
 {
-	words_queue_write(lifecycle_recovery_kind_name(item->kind), item->state.key,
-		item->has_state ? &item->state.words : NULL, out);
+	const char *kind = item->is_unreadable ? "unreadable" : lifecycle_recovery_kind_name(item->kind);
+
+	words_queue_write(kind, item->state.key, item->has_state ? &item->state.words : NULL, out);
 	if (item->has_state)
 		render_state(&item->state, out);
 	if (item->arm != ARM_NONE)

@@ -79,6 +79,8 @@ static void write_said(const struct lifecycle_package *package, const struct aut
 		render_state(&package->state, out);
 	else
 		json_out_member_null(out, "operatorState");
+	if (package->is_unreadable)
+		json_out_member_str(out, "unreadable", words_unreadable());
 	json_out_key(out, "actions");
 	actions_write(&package->actions, token, api_has_route, out);
 }

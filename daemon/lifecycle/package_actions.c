@@ -111,7 +111,7 @@ static int add_take_back(struct maker *maker)
 	int r = maker->row->end == STORE_PACKAGE_UNFINISHED ? subject_of_row(maker->world, maker->row, &subject) : 0;
 
 	if (r != 0)
-		return r;
+		return r == -EUCLEAN ? 0 : r; /* damaged: what its approval covered isn't known */
 	is_spent = subject.has_grant && subject.grant.decision == STORE_GRANT_APPROVED && grant_make_is_spent(&subject);
 	if (!is_spent && !grant_make_is_revocable(maker->world, &subject))
 		return 0;

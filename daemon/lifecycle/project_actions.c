@@ -113,6 +113,8 @@ static int read_waiting(struct maker *maker)
 		if (r != 0 || hold.kind != HOLD_NEEDS_GRANT)
 			continue;
 		r = subject_of_row(world, &row, &subject);
+		if (r == -EUCLEAN)
+			r = 0; /* damaged: it asks for nothing that is known */
 		grant_make_add(&maker->waits, &(struct precedence_set){subject.asked, subject.asked_count});
 	}
 	if (r == 0 && grant_make_is_live(world))

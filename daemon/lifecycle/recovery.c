@@ -80,8 +80,8 @@ int recovery_is_held(struct recovering *work, const struct world *world, const s
 	arena_reset(&work->scratch);
 	copy.arena = &work->scratch;
 	r = world_judge(&copy, subject, &verdict);
-	*ret = verdict.is_held;
-	return r;
+	*ret = r != 0 || verdict.is_held;
+	return r == -EUCLEAN ? 0 : r; /* what can't be judged stays held */
 }
 
 static void recovering_drop(struct recovering *work)

@@ -4,6 +4,8 @@
  * Items that one deed frees carry the same cause. What an approval would open is judged, not guessed: by the engine, as if
  * the approval were there.
  *
+ * One damaged record takes nobody else's item away: its own says so (is_unreadable).
+ *
  * Causes and what is opened look at the RECOVERY_LOOK longest held packages of a project; a page may have fewer items than its
  * limit when they are large.
  */
@@ -52,6 +54,7 @@ struct lifecycle_recovery_item {
 	int64_t since;
 	struct str reason;        /* of failed packages, silent runs, plans sent back */
 	struct store_actor actor; /* who sent the plan back */
+	bool is_unreadable;       /* its record is damaged: nothing is known of it but this, and what ends it */
 	bool has_state;
 	struct lifecycle_state state;
 	enum hold_arm arm;

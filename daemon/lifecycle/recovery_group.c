@@ -64,8 +64,12 @@ static int read_members(struct recovering *work, struct recovery_world *place)
 	place->members = ARENA_ARRAY(place->world.arena, rows.count, struct recovery_member);
 	if (r == 0 && place->members == NULL)
 		r = -ENOMEM;
-	for (size_t i = 0; r == 0 && i < rows.count; i++)
-		r = read_member(work, place, rows.items[i].package, &place->members[place->member_count++]);
+	for (size_t i = 0; r == 0 && i < rows.count; i++) {
+		r = read_member(work, place, rows.items[i].package, &place->members[place->member_count]);
+		place->member_count += r == 0;
+		if (r == -EUCLEAN)
+			r = 0; /* damaged: its own item says so, and it shares nothing with others */
+	}
 	place->has_members = r == 0;
 	return r;
 }

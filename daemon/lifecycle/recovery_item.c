@@ -34,9 +34,27 @@ static int add_action(struct recovering *work, struct lifecycle_recovery_item *i
 	return words_action_label(work->reader->arena, id, ARM_NONE, item->project, &action->label);
 }
 
-static int name_item(struct recovering *work, const char *prefix, struct str id, struct lifecycle_recovery_item *item)
+static int name_item(struct recovering *work, const struct store_queue_row *row, struct lifecycle_recovery_item *item)
 {
-	item->id = arena_printf(work->reader->arena, "%s:%.*s", prefix, (int)id.len, id.bytes);
+	static const char *const prefixes[STORE_QUEUE_KIND_COUNT] = {
+		[STORE_QUEUE_PACKAGE_HELD] = "hold",
+		[STORE_QUEUE_PLAN_WAITS] = "approval",
+		[STORE_QUEUE_PLAN_SENT_BACK] = "sent_back",
+		[STORE_QUEUE_PACKAGE_FAILED] = "failed",
+		[STORE_QUEUE_RUN_SILENT] = "silent",
+		[STORE_QUEUE_PROJECT_WITHOUT_ROOT] = "root",
+	};
+	const struct str ids[STORE_QUEUE_KIND_COUNT] = {
+		[STORE_QUEUE_PACKAGE_HELD] = row->package,
+		[STORE_QUEUE_PLAN_WAITS] = row->task,
+		[STORE_QUEUE_PLAN_SENT_BACK] = row->task,
+		[STORE_QUEUE_PACKAGE_FAILED] = row->package,
+		[STORE_QUEUE_RUN_SILENT] = row->run,
+		[STORE_QUEUE_PROJECT_WITHOUT_ROOT] = row->project,
+	};
+	struct str id = ids[row->kind];
+
+	item->id = arena_printf(work->reader->arena, "%s:%.*s", prefixes[row->kind], (int)id.len, id.bytes);
 	return item->id.bytes != NULL ? 0 : -ENOMEM;
 }
 
@@ -93,7 +111,7 @@ static int make_held(struct recovering *work, const struct store_queue_row *row,
 		r = recovery_find_cause(work, place, item);
 	if (item->hold.kind == HOLD_NEEDS_SETUP && item->cause != NULL)
 		item->besides = arena_printf(work->reader->arena, "%zu more", item->cause->count - 1);
-	return r == 0 ? name_item(work, "hold", row->package, item) : r;
+	return r;
 }
 
 /* ---- a plan that waits */
@@ -248,7 +266,7 @@ static int make_plan(struct recovering *work, const struct store_queue_row *row,
 		r = view_make_task_actions(work->tx, work->reader, &view);
 	if (r == 0)
 		r = join_actions(item, &view.actions);
-	return r == 0 ? name_item(work, "approval", row->task, item) : r;
+	return r;
 }
 
 /* ---- the others */
@@ -268,7 +286,7 @@ static int make_sent_back(
 		r = begin_actions(work, item, ACTIONS_OF_ITEM);
 	if (r == 0)
 		r = add_action(work, item, ACTION_CANCEL_TASK, LIFECYCLE_TARGET_TASK_CANCELLATION, row->task, &action);
-	return r == 0 ? name_item(work, "sent_back", row->task, item) : r;
+	return r;
 }
 
 static int make_failed(struct recovering *work, const struct store_queue_row *row, struct lifecycle_recovery_item *item)
@@ -295,7 +313,7 @@ static int make_failed(struct recovering *work, const struct store_queue_row *ro
 		action->body.plan_revision = task.plan_revision;
 		r = add_action(work, item, ACTION_CANCEL_TASK, LIFECYCLE_TARGET_TASK_CANCELLATION, row->task, &action);
 	}
-	return r == 0 ? name_item(work, "failed", row->package, item) : r;
+	return r;
 }
 
 static int make_silent(struct recovering *work, const struct store_queue_row *row, struct lifecycle_recovery_item *item)
@@ -322,7 +340,7 @@ static int make_silent(struct recovering *work, const struct store_queue_row *ro
 	if (r != 0)
 		return r;
 	action->body.cascade = judged_has_dependents(&task.context, row->package);
-	return name_item(work, "silent", row->run, item);
+	return 0;
 }
 
 static int make_rootless(
@@ -339,7 +357,55 @@ static int make_rootless(
 		r = words_state(work->reader->arena, item->state.key, item->arm, &facts, &item->state.words);
 	if (r == 0)
 		r = add_action(work, item, ACTION_SET_ROOT, LIFECYCLE_TARGET_PROJECT, row->project, &action);
-	return r == 0 ? name_item(work, "root", row->project, item) : r;
+	return r;
+}
+
+/* ---- what can't be read */
+
+static int add_cancellation(struct recovering *work, const struct store_queue_row *row,
+	const struct recovery_task *task, struct lifecycle_recovery_item *item)
+{
+	struct lifecycle_action *action = NULL;
+	int r = 0;
+
+	if (row->package.bytes == NULL)
+		return add_action(
+			work, item, ACTION_CANCEL_TASK, LIFECYCLE_TARGET_TASK_CANCELLATION, row->task, &action);
+	r = add_action(work, item, ACTION_CANCEL_PACKAGE, LIFECYCLE_TARGET_PACKAGE_CANCELLATION, row->package, &action);
+	action->body.cascade = judged_has_dependents(&task->context, row->package);
+	return r;
+}
+
+/* A damaged record takes no other item from the queue: it is shown as what it is, with what ends it. */
+static int make_unreadable(
+	struct recovering *work, const struct store_queue_row *row, struct lifecycle_recovery_item *item)
+{
+	struct store_package package = {0};
+	struct recovery_task task = {0};
+	int r = row->package.bytes == NULL ? 0
+					   : call_store_result(store_package_find(work->tx, row->package, &package));
+
+	if (r == 0 && row->task.bytes != NULL)
+		r = recovery_open_task(work, row->task, &task);
+	item->is_unreadable = true;
+	item->reason = words_unreadable();
+	item->title = task.row.title;
+	item->label = package.label;
+	item->agent = package.agent;
+	if (r == 0)
+		r = begin_actions(work, item, ACTIONS_OF_ITEM);
+	return r == 0 && row->task.bytes != NULL ? add_cancellation(work, row, &task, item) : r;
+}
+
+static struct lifecycle_recovery_item begin_item(const struct store_queue_row *row)
+{
+	return (struct lifecycle_recovery_item){
+		.kind = row->kind,
+		.project = row->project,
+		.task = row->task,
+		.package = row->package,
+		.since = row->since,
+	};
 }
 
 int recovery_make_item(struct recovering *work, const struct store_queue_row *row, struct lifecycle_recovery_item *ret)
@@ -354,12 +420,13 @@ int recovery_make_item(struct recovering *work, const struct store_queue_row *ro
 		[STORE_QUEUE_PROJECT_WITHOUT_ROOT] = make_rootless,
 	};
 
-	*ret = (struct lifecycle_recovery_item){
-		.kind = row->kind,
-		.project = row->project,
-		.task = row->task,
-		.package = row->package,
-		.since = row->since,
-	};
-	return makers[row->kind](work, row, ret);
+	int r = 0;
+
+	*ret = begin_item(row);
+	r = makers[row->kind](work, row, ret);
+	if (r == -EUCLEAN) {
+		*ret = begin_item(row);
+		r = make_unreadable(work, row, ret);
+	}
+	return r == 0 ? name_item(work, row, ret) : r;
 }

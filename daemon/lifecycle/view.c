@@ -160,6 +160,11 @@ static int say_package(struct package_viewing *viewing, struct lifecycle_package
 
 	if (package->row.end == STORE_PACKAGE_UNFINISHED && package->status != PACKAGE_RUNNING)
 		r = judge_package(viewing, package, &judged);
+	package->is_unreadable = r == -EUCLEAN;
+	if (package->is_unreadable) {
+		judged = (struct lifecycle_judged){0};
+		r = 0;
+	}
 	return r != 0 ? r
 		      : package_actions(
 				&viewing->world, &package->row, &viewing->context, &judged.actions, &package->actions);
@@ -180,11 +185,11 @@ static int run_package(struct store_tx *tx, void *arg)
 		r = open_viewing(tx, reader, package->row.project, package->row.task, &work);
 	if (r == 0)
 		r = name_before(&work, package);
-	package->has_opens =
-		package->is_held && package->hold.kind == HOLD_NEEDS_GRANT && package->hold.arm != ARM_NO_ROOT;
-	if (r == 0 && package->has_opens)
-		r = recovery_opens_of(tx, reader, &package->row, &package->opens);
-	return r != 0 ? r : say_package(&work, package);
+	if (r == 0)
+		r = say_package(&work, package);
+	package->has_opens = package->is_held && !package->is_unreadable && package->hold.kind == HOLD_NEEDS_GRANT &&
+		package->hold.arm != ARM_NO_ROOT;
+	return r == 0 && package->has_opens ? recovery_opens_of(tx, reader, &package->row, &package->opens) : r;
 }
 
 int lifecycle_view_package(const struct lifecycle_reader *reader, struct str id, struct lifecycle_package *ret)

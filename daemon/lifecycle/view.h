@@ -39,7 +39,8 @@ struct lifecycle_package {
 	struct str last_decision;
 
 	/* only in views of a package or a task, not in answers of operations */
-	bool has_state; /* it waits to be claimed */
+	bool has_state;     /* it waits to be claimed */
+	bool is_unreadable; /* its record is damaged: it can't be judged, its other facts stand */
 	struct lifecycle_state state;
 	struct lifecycle_action_list actions;
 

@@ -151,5 +151,77 @@ def the_fault_is_told_where_an_operator_looks(_):
         check(broken.id not in hidden["detail"], hidden["detail"])
 
 
+# ---- the queue, and the way out
+
+def queued(daemon):
+    return daemon.operator.get("/v1/recovery?limit=200").must(200)["items"]
+
+
+def item_of(items, kind, task):
+    return next(item for item in items if (item["kind"], item.get("task")) == (kind, task))
+
+
+def held_and_damaged(daemon):
+    """Two packages wait in one project, and one of them can't be read any more."""
+    world = daemon.world()
+    world.submit(reads("a"), reads("b"))
+    damage(daemon, world.pid("a"))
+    return world
+
+
+@test
+def the_queue_shows_what_cannot_be_read_as_that_and_the_rest_as_ever(_):
+    with running() as daemon:
+        other = daemon.world()
+        other.submit(reads("o"))
+        other.preview()
+        world = held_and_damaged(daemon)
+        items = queued(daemon)
+        plan = item_of(items, "plan_waits_for_approval", world.task_id())
+        equal((plan["title"], plan["words"]["headline"]), (item_of(items, "plan_waits_for_approval", other.task_id())["title"], "Can't be read"))
+        check("damaged" in plan["reason"] and "operatorState" not in plan, plan)
+        equal([action["id"] for action in plan["actions"]], ["cancel_task"])
+        rest = item_of(items, "plan_waits_for_approval", other.task_id())
+        equal([blocked["label"] for blocked in rest["blocked"]], ["o"])
+
+
+@test
+def what_cannot_be_read_is_cancelled_from_the_queue(_):
+    with running() as daemon:
+        world = held_and_damaged(daemon)
+        action = item_of(queued(daemon), "plan_waits_for_approval", world.task_id())["actions"][0]
+        daemon.operator.request(action["method"], action["href"], dict(action["body"], reason="its record is damaged")).must(200)
+        equal([one for one in queued(daemon) if one.get("task") == world.task_id()], [])
+
+
+@test
+def a_held_package_beside_a_damaged_one_keeps_its_item_and_what_frees_it(_):
+    with running() as daemon:
+        world = daemon.world()
+        world.submit(reads("a"), reads("b"), free("f"))
+        for label in "ab":
+            world.grant(label)
+        world.approve()
+        for label in "ab":
+            world.grant(label, decision="revoked", reason="moved")
+        damage(daemon, world.pid("a"))
+        items = {item["packageId"]: item for item in queued(daemon) if item["kind"] == "package_held"}
+        equal(set(items), {world.pid("a"), world.pid("b")})
+        broken, whole = items[world.pid("a")], items[world.pid("b")]
+        equal((broken["label"], broken["words"]["headline"]), ("a", "Can't be read"))
+        equal([action["id"] for action in broken["actions"]], ["cancel_package"])
+        equal((whole["arm"], whole["opens"]["once"]), ("taken_back", [world.pid("b")]))
+        said = {one["label"]: one for one in daemon.operator.get("/v1/tasks/" + world.task_id()).must(200)["packages"]}
+        check("damaged" in said["a"]["unreadable"] and said["a"]["operatorState"] is None, said["a"])
+        equal([action["id"] for action in said["a"]["actions"]], ["request_changes", "cancel_package"])
+        check("unreadable" not in said["b"] and said["b"]["operatorState"]["key"] == "needs_project_context", said["b"])
+        equal(daemon.operator.get("/v1/packages/" + world.pid("a")).must(200)["unreadable"], said["a"]["unreadable"])
+        daemon.operator.get("/v1/projects/" + world.id).must(200)
+        daemon.operator.get("/v1/packages/" + world.pid("b")).must(200)
+        action = broken["actions"][0]
+        daemon.operator.request(action["method"], action["href"], dict(action["body"], reason="its record is damaged")).must(200)
+        equal([item["packageId"] for item in queued(daemon) if item["kind"] == "package_held"], [world.pid("b")])
+
+
 if __name__ == "__main__":
     run(contextlib.nullcontext)

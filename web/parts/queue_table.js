@@ -45,13 +45,12 @@ function Capabilities({names}) {
   return html`<code class="m"><${Text} of=${names.join(", ")} /></code>`;
 }
 
-const PLAIN = {plan_sent_back: "Sent back to its planner", package_failed: "Failed, no attempt left", run_silent: "Its run has gone silent", project_without_root: "A package asks to read it, and it has no folder yet"};
-
 function Why({item, inGroup, cleared}) {
   if (item.gone) return html`Cleared${cleared?.actor && html` by <${Text} of=${cleared.actor.principal} />, <${Age} since=${cleared.at} /> ago`}`;
+  if (item.reason) return html`<${Text} of=${item.words.headline} /> <span class="m"><${Text} of=${item.reason} /></span>`;
   if (item.kind === "plan_waits_for_approval") return item.blocked?.length ? `${item.packages === 1 ? "Its package" : `${item.blocked.length} of ${item.packages} packages`} ${item.blocked.length === 1 ? "is" : "are"} blocked` : "Nothing blocks it";
   const state = item.operatorState;
-  if (!state) return html`${PLAIN[item.kind] ?? item.kind} <span class="m"><${Quote} of=${item.facts?.reason} /></span>`;
+  if (!state) return html`<${Text} of=${item.words.headline} /> <span class="m"><${Quote} of=${item.facts?.reason} /></span>`;
   if (inGroup && item.facts?.missing?.length) return html`Needs <${Capabilities} names=${item.facts.missing} />`;
   if (inGroup) return html`Waits for <${Text} of=${item.mcpId} />`;
   return html`<${Text} of=${state.headline} /> <span class="m"><${Because} item=${item} /></span>`;
@@ -74,6 +73,7 @@ function What({item, inGroup}) {
 
 function Frees({item}) {
   if (item.gone) return null;
+  if (item.reason) return html`<${Text} of=${item.words.headline} /> <span class="m"><${Text} of=${item.reason} /></span>`;
   if (item.kind === "plan_waits_for_approval") return html`<a class="btn p" href=${hashOf(item)}>Review plan</a>`;
   const [first, ...rest] = item.actions;
   return first && html`<${ActionButton} action=${first} others=${item.actions} about=${aboutOf(item)} kind="btn p" /><${MoreActions} actions=${rest} others=${item.actions} about=${aboutOf(item)} />`;

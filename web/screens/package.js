@@ -42,7 +42,8 @@ function Meta({one, task}) {
 }
 
 const CALM = {completed: "green", running: "slate", failed: "red"};
-const plainState = (one) => ({key: "", tone: CALM[one.status] ?? "neutral", headline: `This package is ${one.status}`, body: one.status === "ready" ? "Nothing holds it; an executor may claim it." : "Nothing holds it."});
+const plainState = (one) => (one.unreadable ? {sign: "square, x", tone: "red", headline: "Can't be read", body: one.unreadable}
+  : {key: "", tone: CALM[one.status] ?? "neutral", headline: `This package is ${one.status}`, body: one.status === "ready" ? "Nothing holds it; an executor may claim it." : "Nothing holds it."});
 
 function Left({one, decision, decisionLoad}) {
   const state = one.operatorState ?? plainState(one);
