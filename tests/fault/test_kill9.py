@@ -57,7 +57,7 @@ def C14_a_grant_survives_and_opens_what_it_opened(daemon):
     world.submit(reads("a"))
     made = world.grant("a", reason="once")["grant"]
     kill_and_start(daemon)
-    equal(daemon.approver.get("/v1/grants/" + made["id"]).must(200).json, made)
+    equal(daemon.approver.get("/v1/grants/" + made["id"]).must(200).json, dict(made, packageLabel="a"))
     equal(world.package("a")["hold"], None)
     check([event for event in events(daemon, "/v1/packages/" + world.pid("a")) if event["type"] == "grant.recorded"], "no event")
 

@@ -490,6 +490,11 @@ def but_for_decisions(task):
     return dict(task, packages=[{key: value for key, value in one.items() if key != "lastDecision"} for one in task["packages"]])
 
 
+def without_words(events):
+    """A timeline as the stream and webhooks have it: what events say to people stands in timelines and the log alone."""
+    return [{key: value for key, value in event.items() if key != "words"} for event in events]
+
+
 def changed(before, after):
     """Paths whose bodies differ."""
     return sorted(path for path in set(before) | set(after) if before.get(path) != after.get(path))

@@ -8,7 +8,7 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from rpc import LEGACY, META, MODERN, Stdio, call_result, is_error, is_refused, message, meta  # noqa: E402
-from daemon import (READ, ROLES, Client, broken, check, equal, free, is_problem, reads, run_scenes, scene, see, together, unchanged)  # noqa: E402
+from daemon import (READ, ROLES, Client, broken, but_for_decisions, check, equal, free, is_problem, reads, run_scenes, scene, see, together, unchanged)  # noqa: E402
 
 ANY = ROLES + ("admin",)
 WINDOWS = ["recovery_list", "admission_preview", "admission_explain", "admission_status"]
@@ -214,7 +214,8 @@ def a_window_shows_what_its_route_shows(daemon):
 
 def changeable(daemon, project):
     """What approving, granting and the like would change; that a preview was asked for is noted in timelines and last decisions (2.3)."""
-    return {path: value for path, value in see(daemon, project).items() if "timeline" not in path and not path.startswith("/v1/packages/")}
+    return {path: but_for_decisions(value) if path.startswith("/v1/tasks/") else value for path, value in see(daemon, project).items()
+            if "timeline" not in path and not path.startswith("/v1/packages/")}
 
 
 @scene

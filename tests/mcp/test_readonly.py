@@ -51,7 +51,7 @@ def the_room_links_neither_lifecycle_nor_store():
 def the_daemons_table_links_no_call_of_the_lifecycle_but_preview():
     equal(needed("daemon/http", "api_mcp"), [], "api_mcp")
     equal(needed("daemon/http", "mcp_front"), [], "mcp_front")
-    equal([name for name in needed("daemon/http", "mcp_project")], ["lifecycle_view_project"])
+    equal([name for name in needed("daemon/http", "mcp_project")], ["lifecycle_view_project_parts"])
     equal([name for name in needed("daemon/http", "mcp_preview") if name.startswith(("lifecycle", "store"))], ["lifecycle_preview"])
 
 

@@ -33,7 +33,7 @@ test("from the sign-in to an approval and back again no mouse is needed", async 
   check(await gone.evaluate((one) => document.activeElement === one), `the focus is on ${await focused(page)}, not on the row`);
   await page.getByRole("button", {name: "Undo"}).focus();
   await page.keyboard.press("Enter");
-  await page.locator(".toast", {hasText: "It waits again"}).waitFor();
+  await page.locator(".toast", {hasText: "Taken back"}).waitFor();
   await page.close();
 });
 
@@ -202,7 +202,7 @@ test("rows of two projects are refused together in words, and what can't be done
   await page.locator(".toast", {hasText: "1 package decided."}).waitFor();
   equal(posts, 1, "decisions");
   await page.getByRole("button", {name: "Undo"}).click();
-  await page.locator(".toast", {hasText: "It waits again"}).waitFor();
+  await page.locator(".toast", {hasText: "Taken back"}).waitFor();
   await page.close();
 });
 

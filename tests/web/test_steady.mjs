@@ -86,7 +86,8 @@ test("a package opens at its top, Back returns to the same row, in view and with
   await page.locator("tr.cur", {hasText: "sierra-37"}).waitFor();
   check(await one.evaluate((shown) => document.activeElement === shown), "the focus isn't on it");
   const {top, bottom} = await one.evaluate((shown) => shown.getBoundingClientRect().toJSON());
-  check(top >= 0 && bottom <= 420, `it is shown from ${top} to ${bottom}`);
+  const free = await page.evaluate(() => [document.querySelector(".top").getBoundingClientRect().bottom, document.querySelector(".foot").getBoundingClientRect().top]);
+  check(top >= free[0] && bottom <= free[1], `it is shown from ${top} to ${bottom}, and bars leave ${free}`);
   await page.close();
 });
 

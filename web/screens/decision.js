@@ -25,7 +25,7 @@ function Rule({data: {words}}) {
   return html`<section class=${`state t-${words.tone}`}><div class="hd"><${StateSign} state=${words} /><h2 tabindex="-1"><${Text} of=${words.headline} /></h2></div>${words.detail && html`<p><${Words} of=${words.detail} /></p>`}</section>`;
 }
 
-const Step = ({step}) => html`<div class=${step.met ? "rule-row met" : "rule-row"}><code>${step.row}</code><span>${step.asks} <b>${step.answer}</b>: <${Words} of=${step.because} /></span></div>`;
+const Step = ({step}) => html`<div class=${step.met ? "rule-row met" : "rule-row"}><code>${step.row}</code><span><${Text} of=${step.asks} /> <b><${Text} of=${step.answer} /></b>: <${Words} of=${step.because} /></span></div>`;
 
 function Trace({trace}) {
   const [open, setOpen] = useState(false);
@@ -37,20 +37,20 @@ function Trace({trace}) {
 const Said = ({state}) => html`<span class=${`v t-${state.tone}`}><${StateSign} state=${state} /><${Text} of=${state.headline} /></span>`;
 
 function CapabilityRow({one}) {
-  return html`<tr><td data-k="as written"><${Id} of=${one.asWritten} /></td><td data-k="read as"><${Id} of=${one.capability ?? "unsafe text"} />${one.nearest && html` <span class="faint">closest known: <${Id} of=${one.nearest} /></span>`}</td><td data-k="class">${one.classWords}</td>
-    <td data-k="rule">${one.rule} <span class="faint">${one.because}</span></td><td data-k="covered by">${one.coverage} ${one.coveredBy && html`<${Id} of=${one.coveredBy} short=${true} />`}</td><td data-k="verdict"><${Said} state=${one.verdict} />${one.prohibitedBy && html`<span class="m">by <${Text} of=${one.prohibitedBy} /></span>`}</td></tr>`;
+  return html`<tr><td data-k="as written"><${Id} of=${one.asWritten} /></td><td data-k="read as"><${Id} of=${one.capability ?? "unsafe text"} />${one.nearest && html` <span class="faint">closest known: <${Id} of=${one.nearest} /></span>`}</td><td data-k="class"><${Text} of=${one.classWords} /></td>
+    <td data-k="rule">${one.rule} <span class="faint"><${Text} of=${one.because} /></span></td><td data-k="covered by"><${Text} of=${one.coverage} /> ${one.coveredBy && html`<${Id} of=${one.coveredBy} short=${true} />`}</td><td data-k="verdict"><${Said} state=${one.verdict} />${one.prohibitedBy && html`<span class="m">by <${Text} of=${one.prohibitedBy} /></span>`}</td></tr>`;
 }
 
 const Capabilities = ({rows}) => html`<div class="scroll"><table class="rowlist"><thead><tr>${["as written", "read as", "class", "rule", "covered by", "verdict"].map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
   <tbody>${rows.map((one, at) => html`<${CapabilityRow} key=${at} one=${one} />`)}</tbody></table></div>`;
 
 function Requirement({one}) {
-  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, ${one.level}, for <${Text} of=${one.agent} />, <code><${Text} of=${one.pointer} /></code></p><${Said} state=${one.operatorState} /></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} /></section>`;
+  return html`<section class="card"><div class="sec"><h2><${Text} of=${one.mcpId || "unknown server"} /></h2><p><${Text} of=${one.requirementKey} />, <${Text} of=${one.level} />, for <${Text} of=${one.agent} />, <code><${Text} of=${one.pointer} /></code></p><${Said} state=${one.operatorState} /></div><${Trace} trace=${one.trace} /><${Capabilities} rows=${one.capabilities} /></section>`;
 }
 
 function Subtasks({rows}) {
   if (!rows.length) return null;
-  return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: ${one.when}</span></div>`)}<${Capabilities} rows=${rows} /></section>`;
+  return html`<section class="card"><div class="sec"><h2>Subtasks</h2></div>${rows.map((one, at) => html`<div key=${at} class="rule-row"><code>${at + 1}</code><span><${Text} of=${one.subtaskId} /> uses <${Text} of=${one.requirementKey || "no requirement"} />: <${Text} of=${one.when} /></span></div>`)}<${Capabilities} rows=${rows} /></section>`;
 }
 
 /** The decision before this one of the same package. */
@@ -78,7 +78,7 @@ function Trials({data}) {
   const attempt = (promise, tell) => { setSaid("…"); setProblem(null); promise.then((answer) => setSaid(tell(answer)), (fault) => { setSaid(null); setProblem(fault); }); };
   const replay = () => attempt(ask("POST", `/v1/decisions/${data.id}/replay`), (answer) => (answer.same ? "Same bytes: replayed with its own catalog, it came out as recorded." : `Another result: ${answer.resultDigest.replayed} in place of ${answer.resultDigest.recorded}.`));
   const again = () => attempt(job("POST", "/v1/rejudge", {decisionId: data.id}, () => {}), (answer) => (answer.result.counts.changed ? `The catalog of now decides otherwise. ${[...answer.result.changes, ...answer.result.reasons].map((one) => one.wordsAfter.headline).join(" ")}` : "The catalog of now decides the same."));
-  return html`<div class="acts plan-acts"><button class="btn lg" onClick=${replay}>Replay</button><button class="btn lg" onClick=${again}>Judge again</button>${said && html`<span role="status">${said}</span>`}</div><${ProblemBox} problem=${problem} />`;
+  return html`<div class="acts plan-acts"><button class="btn lg" onClick=${replay}>Replay</button><button class="btn lg" onClick=${again}>Judge again</button>${said && html`<span role="status"><${Text} of=${said} /></span>`}</div><${ProblemBox} problem=${problem} />`;
 }
 
 /** Where it was made: the last place, the others when they are asked for. */
