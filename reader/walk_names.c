@@ -57,7 +57,7 @@ static enum contained_kind kind_of_entry(int directory_fd, const struct dirent64
 
 	if (kind != CONTAINED_UNKNOWN || fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 		return kind;
-	return kind_of_type(IFTODT(status.st_mode));
+	return kind_of_type((unsigned char)IFTODT(status.st_mode));
 }
 
 /* What stands behind a name that is the beginning of another: what comes below a directory. */

@@ -73,8 +73,7 @@ function What({item, inGroup}) {
 
 function Frees({item}) {
   if (item.gone) return null;
-  if (item.reason) return html`<${Text} of=${item.words.headline} /> <span class="m"><${Text} of=${item.reason} /></span>`;
-  if (item.kind === "plan_waits_for_approval") return html`<a class="btn p" href=${hashOf(item)}>Review plan</a>`;
+  if (item.kind === "plan_waits_for_approval" && !item.reason) return html`<a class="btn p" href=${hashOf(item)}>Review plan</a>`;
   const [first, ...rest] = item.actions;
   return first && html`<${ActionButton} action=${first} others=${item.actions} about=${aboutOf(item)} kind="btn p" /><${MoreActions} actions=${rest} others=${item.actions} about=${aboutOf(item)} />`;
 }
