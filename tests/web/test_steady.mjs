@@ -154,6 +154,24 @@ for (const [viewport, name] of [[{width: 1280, height: 900}, "wide"], [NARROW, "
   });
 }
 
+test("what happens after a page was read and before its stream has begun is seen all the same", async (stage) => {
+  await live(stage, "tango", reader("tango-first"));
+  const page = await stage.page(null, "");
+  let begin = null;
+  await page.route("**/v1/events", async (route) => {
+    await new Promise((done) => { begin = done; });
+    await route.continue();
+  });
+  await page.evaluate((token) => sessionStorage.setItem("admitd.token", token), stage.told.tokens.ana);
+  await page.goto(`${stage.url}/#/tasks/tango-plan`);
+  await page.reload();
+  await page.getByRole("link", {name: "tango-first"}).first().waitFor();
+  await must(stage, "planner", "PUT", "/v1/tasks/tango-plan", {project: "tango", title: "tango", packages: [reader("tango-first"), reader("tango-second")]});
+  begin();
+  await page.getByText("Revision 2 arrived. Read it first.").waitFor();
+  await page.close();
+});
+
 test("an empty queue teaches, one row is one", async (stage) => {
   const page = await stage.page("ana");
   let count = 0;

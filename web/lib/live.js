@@ -71,6 +71,7 @@ async function hold(signal) {
   const headers = {Accept: "text/event-stream"};
   if (lastId) headers["Last-Event-ID"] = lastId;
   const answer = await request("GET", "/v1/events", {headers, signal});
+  if (!lastId) share({events: [{type: "reset"}]}); // what is shown was read before the stream began
   await readStream(answer.body, heard);
 }
 
