@@ -248,7 +248,8 @@ def live(daemon):
 
 
 def main():
-    with house.running(kind=Past) as daemon:
+    # A run lasts over parts of the story: its lease too, whenever the daemon looks.
+    with house.running("[runs]\nlease_seconds = 3600\n", kind=Past) as daemon:
         print(json.dumps(live(daemon)), flush=True)
         daemon.listen = "127.0.0.1:%d" % daemon.port  # pages know it by its port
         for line in sys.stdin:
