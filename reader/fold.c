@@ -53,7 +53,8 @@ static const struct fold_run *run_before(uint32_t code_point)
 	return low == 0 ? NULL : &fold_runs[low - 1];
 }
 
-uint32_t fold_of(uint32_t code_point)
+/* What a character of a word is compared as. */
+static uint32_t fold_of(uint32_t code_point)
 {
 	const struct fold_run *run;
 	uint32_t behind;

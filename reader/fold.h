@@ -20,8 +20,6 @@
 bool fold_is_word(uint32_t code_point);
 /* Whether it is an accent, of which nothing is compared. */
 bool fold_is_mark(uint32_t code_point);
-/* What a character of a word is compared as. */
-uint32_t fold_of(uint32_t code_point);
 
 /* Reads one character at *at, which is below text.len, and moves *at behind it. */
 uint32_t fold_next(struct str text, size_t *at);

@@ -93,16 +93,6 @@ def processes(word):
     return found
 
 
-def children(parent):
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open("/proc/%s/stat" % number, encoding="utf-8", errors="replace") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-            if int(fields[1]) == parent and fields[0] != "Z":
-                found.append(int(number))
-    return found
-
-
 @contextlib.contextmanager
 def configured():
     write_key()

@@ -8,8 +8,8 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 sys.path.insert(0, HERE)
-from daemon import CANARY, check, equal, is_problem, running, scene  # noqa: E402
-from servers import HTTP, SCRATCH, Servers, children, config, http, needs_github, processes, serve, stdio, write_key  # noqa: E402
+from daemon import CANARY, check, children, equal, is_problem, running, scene  # noqa: E402
+from servers import HTTP, SCRATCH, Servers, config, http, needs_github, processes, serve, stdio, write_key  # noqa: E402
 
 # ---- credentials
 

@@ -12,8 +12,8 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 sys.path.insert(0, HERE)
-from daemon import TIMEOUT_S, check, diagnostic, equal, running, scene  # noqa: E402
-from servers import FAKE, HTTP, KEY, MISSING, Servers, children, http, processes, serve, stdio  # noqa: E402
+from daemon import TIMEOUT_S, check, children, diagnostic, equal, running, scene  # noqa: E402
+from servers import FAKE, HTTP, KEY, MISSING, Servers, http, processes, serve, stdio  # noqa: E402
 
 # ---- every way a server can be
 

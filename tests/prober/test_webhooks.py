@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
-from daemon import TIMEOUT_S, admitd, check, equal, free, reads, running, scene, without_words  # noqa: E402
+from daemon import TIMEOUT_S, admitd, check, children, equal, free, reads, running, scene, without_words  # noqa: E402
 from tap import run  # noqa: E402
 
 USUAL = ("hold.opened", "hold.cleared", "task.status")
@@ -134,16 +134,6 @@ def metric(daemon, name):
         if line.startswith("admitd_webhooks_%s " % name):
             return int(line.split()[1])
     return None
-
-
-def children(parent):
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open("/proc/%s/stat" % number, encoding="utf-8", errors="replace") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-            if int(fields[1]) == parent and fields[0] != "Z":
-                found.append(int(number))
-    return found
 
 
 @scene
